@@ -1,4 +1,4 @@
-import { scaleRuns } from '@parley/core/testing';
+import { scaleRunCount } from '@parley/core/testing';
 import fc from 'fast-check';
 
 /**
@@ -13,5 +13,5 @@ const CASES = 100;
 const { PARLEY_TEST_SEED: seed = FIXED_SEED } = process.env;
 fc.configureGlobal({
   seed: seed === 'clock' ? Date.now() % 2 ** 31 : Number(seed),
-  numRuns: scaleRuns(CASES),
+  numRuns: scaleRunCount(CASES),
 });

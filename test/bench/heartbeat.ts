@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type AskedRequest, type IdleRuntime, openIdleRuntime } from '@parley/cli/idle-runtime';
+import { type IdleRuntime, openIdleRuntime, type RecordedRequest } from '@parley/cli/idle-runtime';
 import { renderTable } from './report.ts';
 
 /** The totals of several days of heartbeats. */
@@ -80,7 +80,7 @@ async function runBeats(parley: IdleRuntime, end: number): Promise<number> {
 }
 
 /** Two tasks report something once a day; the disk stays full for days. */
-function createAnswer({ system }: AskedRequest['request'], now: number): string {
+function createAnswer({ system }: RecordedRequest['request'], now: number): string {
   const task = /^Task: (.*)$/m.exec(system.map(({ text }) => text).join('\n'))?.[1];
   if (task === undefined) return 'Hello.';
   const [day = '', hour = ''] = new Date(now).toISOString().split(/[T:]/);

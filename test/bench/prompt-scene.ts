@@ -13,9 +13,9 @@ import { createCheckRunner, type SentRequest } from '@parley/core';
 import { silentRuntime } from '@parley/core/testing';
 import type { ChatModel, ModelRequest } from '@parley/models';
 import {
-  createAssembler,
   createBuiltInLayers,
   createLayerRegistry,
+  createPromptAssembler,
   getLayout,
 } from '@parley/prompt';
 import { type AdmittedMessage, type ClaimedTurn, openStore, type Store } from '@parley/store';
@@ -144,7 +144,7 @@ export function createServices({
     store,
     model,
     workspace,
-    prompt: createAssembler({ layers, layout: getLayout(layout) }),
+    prompt: createPromptAssembler({ layers, layout: getLayout(layout) }),
     sources: [createSkillsSource(skills)],
     hooks: [],
     tools: createToolRegistry({ builtIn: createBuiltInTools({ skills }) }).registry,

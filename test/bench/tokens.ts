@@ -1,4 +1,4 @@
-import { type AskedRequest, openIdleRuntime, type ScriptedCall } from '@parley/cli/idle-runtime';
+import { openIdleRuntime, type RecordedRequest, type ScriptedCall } from '@parley/cli/idle-runtime';
 import type { ModelRequest } from '@parley/models';
 import { estimateTokens } from '@parley/workspace';
 import { readExampleTasks } from './heartbeat.ts';
@@ -172,10 +172,10 @@ async function simulateDay(layout: string, offer?: 'all' | 'by-need'): Promise<T
   }
 }
 
-const sumTokens = (asked: readonly AskedRequest[]): number =>
+const sumTokens = (asked: readonly RecordedRequest[]): number =>
   asked.reduce((sum, { tokens }) => sum + tokens, 0);
 
-function sumDay(asked: readonly AskedRequest[]): Omit<TokenDay, 'layout' | 'offer' | 'parts'> {
+function sumDay(asked: readonly RecordedRequest[]): Omit<TokenDay, 'layout' | 'offer' | 'parts'> {
   const texts = asked.map(({ at, request }) => ({ at, bytes: writeRequest(request) }));
   const cached = asked.map(({ at, tokens }, nth) => {
     const own = texts[nth]?.bytes ?? Buffer.of();

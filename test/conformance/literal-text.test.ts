@@ -1,9 +1,9 @@
 import {
   formatInlineCode,
   quoteLines,
+  toDisplayText,
   toLiteralLine,
   toLiteralMarkdown,
-  toVisibleText,
 } from '@parley/core';
 import { toRunOptions } from '@parley/core/testing';
 import { type PrintedTarget, render } from '@parley/markup';
@@ -138,7 +138,7 @@ const written = fc
   // Characters that no platform shows are always removed.
   .filter(
     (text) =>
-      toVisibleText(text) === text && seen(text) !== '' && !/[\u200b\u2060\ufeff]/.test(text),
+      toDisplayText(text) === text && seen(text) !== '' && !/[\u200b\u2060\ufeff]/.test(text),
   );
 const oneLine = (text: string) => text.replace(/\s+/g, ' ').trim();
 const line = written.map(oneLine).filter((text) => seen(text) !== '');

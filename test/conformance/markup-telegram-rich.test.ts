@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseTelegramHtml } from '../../packages/simulators/src/telegram/parse-html.ts';
 import { RequestParams } from '../../packages/simulators/src/telegram/request.ts';
-import { getRichText, readRichMessage } from '../../packages/simulators/src/telegram/rich.ts';
+import { getRichText, parseRichMessage } from '../../packages/simulators/src/telegram/rich.ts';
 import { mutatedMarkdown, sampleDocument } from './markdown-arbitrary.ts';
 import { RUN_LENGTH, TIMEOUT } from './markup/run-length.ts';
 
@@ -20,7 +20,7 @@ const needing: fc.Arbitrary<string> = fc
  * Telegram refuses.
  */
 function blocksOf(html: string): unknown {
-  const shown = readRichMessage(new RequestParams({ rich_message: { html } }));
+  const shown = parseRichMessage(new RequestParams({ rich_message: { html } }));
   return shown?.rich_message;
 }
 

@@ -6,7 +6,11 @@ import {
   findUndeclaredCapabilities,
 } from '@parley/channels';
 import { type InboundMessage, silentLogger } from '@parley/core';
-import { createMemoryValues, createRecordingLogger, EXAMPLE_FACTS } from '@parley/core/testing';
+import {
+  createInMemoryAdapterValues,
+  createRecordingLogger,
+  EXAMPLE_FACTS,
+} from '@parley/core/testing';
 import { describeOutcome, type LoadedParts, loadPlugins } from '@parley/plugins';
 import type { SourceTurn } from '@parley/prompt';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -106,7 +110,7 @@ describe('the example plugin', () => {
       log: silentLogger,
       clock: () => 5,
       monotonic: () => 5,
-      values: createMemoryValues(),
+      values: createInMemoryAdapterValues(),
       async receive(message) {
         if (message.text === 'too much') throw new Error('the disk is full');
         received.push(message);

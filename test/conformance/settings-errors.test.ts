@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadAdapterFacts } from '@parley/channel-chat-sdk';
+import { loadAdapterCatalog } from '@parley/channel-chat-sdk';
 import { CHANNEL_DEFINITIONS } from '@parley/gateway';
 import { ModelSettings } from '@parley/models';
 import { loadSettings, type SettingsProblem } from '@parley/settings';
@@ -13,7 +13,7 @@ import { z } from 'zod';
 const schemas = {
   modelSchema: ModelSettings,
   channelSchemas: Object.fromEntries(CHANNEL_DEFINITIONS.map(({ id, settings }) => [id, settings])),
-  hostedSchema: loadAdapterFacts().AnyAdapterSettings,
+  hostedSchema: loadAdapterCatalog().AnyAdapterSettings,
 };
 
 let folder: string;

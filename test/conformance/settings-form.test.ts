@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { loadAdapterFacts } from '@parley/channel-chat-sdk';
+import { loadAdapterCatalog } from '@parley/channel-chat-sdk';
 import { CHANNEL_DEFINITIONS } from '@parley/gateway';
 import { ModelSettings } from '@parley/models';
 import { createSettingsJsonSchema } from '@parley/settings/schema';
@@ -14,8 +14,8 @@ import {
 } from '../../apps/console/src/page/settings/draft.ts';
 import {
   chooseField,
+  findMatchingForm,
   findSchemaAt,
-  findWrittenForm,
   getInitialValue,
   isBlock,
   listAllowedKeys,
@@ -23,13 +23,13 @@ import {
   type SettingFieldKind,
   type SettingSchema,
 } from '../../apps/console/src/page/settings/fields.ts';
-import { readTyped, writeTyped } from '../../apps/console/src/page/settings/typed.ts';
-import { changeText } from '../../packages/settings/src/change-text.ts';
+import { formatTypedValue, parseTypedValue } from '../../apps/console/src/page/settings/typed.ts';
+import { changeSettingsText } from '../../packages/settings/src/change-text.ts';
 
 const schema = createSettingsJsonSchema({
   modelSchema: ModelSettings,
   channelSchemas: Object.fromEntries(CHANNEL_DEFINITIONS.map(({ id, settings }) => [id, settings])),
-  hostedSchema: loadAdapterFacts().AnyAdapterSettings,
+  hostedSchema: loadAdapterCatalog().AnyAdapterSettings,
 }) as SettingSchema;
 
 interface Setting {
@@ -66,7 +66,7 @@ const NAMED = SETTINGS.filter(
 function throughForm({ path, schema: one }: Setting, value: unknown): unknown {
   const field = chooseField(String(path.at(-1)), one, value);
   return isTyped(field)
-    ? readTyped(field, writeTyped(field, value))
+    ? parseTypedValue(field, formatTypedValue(field, value))
     : JSON.parse(JSON.stringify(value));
 }
 
@@ -89,7 +89,7 @@ function savedBy(path: SettingPath, value: unknown): unknown {
     replaceValueAt({ version: 2 }, path, value),
     schema,
   );
-  const result = changeText(
+  const result = changeSettingsText(
     'version: 2\n# mine\n',
     changes.map((change) => ({ kind: 'set', path: change.path, value: change.value as never })),
   );
@@ -177,7 +177,7 @@ describe('every setting', () => {
           const start = getInitialValue(form, getInitialValue(other, undefined));
           // The field of a plain value is still empty.
           if (start === '') continue;
-          expect(findWrittenForm(forms, start), `${path.join('.')}: ${form.label}`).toBe(index);
+          expect(findMatchingForm(forms, start), `${path.join('.')}: ${form.label}`).toBe(index);
         }
       }
     }

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { loadAdapterFacts } from '@parley/channel-chat-sdk';
+import { loadAdapterCatalog } from '@parley/channel-chat-sdk';
 import { CHANNEL_DEFINITIONS } from '@parley/gateway';
 import { ModelSettings } from '@parley/models';
 import { loadSettings } from '@parley/settings';
@@ -14,7 +14,7 @@ const CONFIG = new URL('../../config/', import.meta.url);
 const schemas = {
   modelSchema: ModelSettings,
   channelSchemas: Object.fromEntries(CHANNEL_DEFINITIONS.map(({ id, settings }) => [id, settings])),
-  hostedSchema: loadAdapterFacts().AnyAdapterSettings,
+  hostedSchema: loadAdapterCatalog().AnyAdapterSettings,
 };
 
 /** Settings in the template that have no default. */

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { toRunOptions } from '@parley/core/testing';
-import { fitCall } from '@parley/models/calls';
+import { coerceCall } from '@parley/models/calls';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -49,7 +49,7 @@ describe('calls of weaker models', () => {
     '[G20] are read where the schema leaves one meaning, else say where they break: %s',
     (name) => {
       const { call, offered, expected } = read(name);
-      const fitted = fitCall(call, offered);
+      const fitted = coerceCall(call, offered);
       if ('problem' in expected) {
         expect(fitted).toMatchObject({ problem: expected.problem });
         return;
@@ -63,9 +63,9 @@ describe('calls of weaker models', () => {
 
   it.each(cases)('[G20] are read the same when they are read again: %s', (name) => {
     const { call, offered } = read(name);
-    const once = fitCall(call, offered);
+    const once = coerceCall(call, offered);
     if (once.kind !== 'fits') return;
-    expect(fitCall(once.call, offered)).toEqual(once);
+    expect(coerceCall(once.call, offered)).toEqual(once);
   });
 });
 
@@ -185,7 +185,7 @@ describe('arguments', () => {
         ([inputSchema, given]) => {
           const written = JSON.stringify(given);
           const call = { id: 'x', name: 'make', arguments: written };
-          const fitted = fitCall(call, [{ name: 'make', description: '', inputSchema }]);
+          const fitted = coerceCall(call, [{ name: 'make', description: '', inputSchema }]);
           expect(fitted).toEqual({ kind: 'fits', call });
         },
       ),
@@ -203,7 +203,7 @@ describe('arguments', () => {
         // The dearest condition comes last.
         fc.pre(z.fromJSONSchema(Object(inputSchema)).safeParse(given).success);
         const call = { id: 'x', name: 'make', arguments: JSON.stringify(given) };
-        const fitted = fitCall(call, [{ name: 'make', description: '', inputSchema }]);
+        const fitted = coerceCall(call, [{ name: 'make', description: '', inputSchema }]);
         expect(fitted).toEqual({ kind: 'fits', call });
       }),
       toRunOptions(2_000),
@@ -220,7 +220,7 @@ describe('arguments', () => {
         ),
         (inputSchema, written) => {
           const call = { id: 'x', name: 'make', arguments: written };
-          const fitted = fitCall(call, [{ name: 'make', description: '', inputSchema }]);
+          const fitted = coerceCall(call, [{ name: 'make', description: '', inputSchema }]);
           expect(['fits', 'misfit']).toContain(fitted.kind);
         },
       ),
@@ -234,7 +234,7 @@ describe('arguments', () => {
     let given: unknown = 'no object';
     for (let depth = 0; depth < 30; depth += 1) given = { next: given };
     const call = { id: 'x', name: 'make', arguments: JSON.stringify(given) };
-    expect(fitCall(call, [{ name: 'make', description: '', inputSchema }])).toEqual({
+    expect(coerceCall(call, [{ name: 'make', description: '', inputSchema }])).toEqual({
       kind: 'fits',
       call,
     });

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { classifyFailure, collectFailureFacts } from '../../packages/models/src/failures.ts';
+import { classifyFailure, collectCallFailureDetails } from '../../packages/models/src/failures.ts';
 
 const FOLDER = join(import.meta.dirname, 'failures');
 /** The moment at which the answers came, for dates in them. */
@@ -65,6 +65,8 @@ describe.each(inputs)('%s', (file) => {
   });
 
   it.each(cases)('[G21] what a server says is understood: $name', (one) => {
-    expect(classifyFailure(collectFailureFacts(thrownFor(one)), NOW)).toEqual(expected[one.name]);
+    expect(classifyFailure(collectCallFailureDetails(thrownFor(one)), NOW)).toEqual(
+      expected[one.name],
+    );
   });
 });

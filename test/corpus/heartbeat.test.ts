@@ -2,11 +2,11 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemTime } from '@parley/core';
-import { foreseeTasks } from '@parley/proactive';
-import { openForReading } from '@parley/workspace';
+import { previewTasks } from '@parley/proactive';
+import { openFolderReader } from '@parley/workspace';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { readTasks } from '../../packages/proactive/src/heartbeat/read-tasks.ts';
+import { parseHeartbeatTasks } from '../../packages/proactive/src/heartbeat/read-tasks.ts';
 import {
   formatHeartbeatState,
   readHeartbeatState,
@@ -37,8 +37,8 @@ async function read(name: string) {
     writeFileSync(join(folder, 'HEARTBEAT.md'), readFileSync(join(FOLDER, `${name}.md`)));
     const state = stateOf(name);
     if (state !== null) writeFileSync(join(folder, 'heartbeat-state.json'), state);
-    const files = await openForReading(folder, systemTime.clock);
-    const found = await foreseeTasks(files, { timeZone: 'UTC' });
+    const files = await openFolderReader(folder, systemTime.clock);
+    const found = await previewTasks(files, { timeZone: 'UTC' });
     return {
       tasks: found.tasks.map(({ name: task, schedule, lastRun }) =>
         [task, schedule, ...(lastRun === null ? [] : [new Date(lastRun).toISOString()])].join(
@@ -79,7 +79,9 @@ it.each(cases)('[H11] reads %s as it is meant', async (name) => {
   const text = readFileSync(join(FOLDER, `${name}.expected.json`), 'utf8');
   const { without = [], ...expected } = Expected.parse(JSON.parse(text));
   expect(found).toEqual(expected);
-  const { tasks, context = '' } = readTasks(readFileSync(join(FOLDER, `${name}.md`), 'utf8'));
+  const { tasks, context = '' } = parseHeartbeatTasks(
+    readFileSync(join(FOLDER, `${name}.md`), 'utf8'),
+  );
   const texts = [...tasks.map(({ instruction }) => instruction), context].join('\n');
   for (const words of without) expect(texts).not.toContain(words);
 });

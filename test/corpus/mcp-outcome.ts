@@ -12,8 +12,8 @@ import {
   formatPrompt,
   formatResult,
   type ListedEntries,
-  readCatalogue,
-  readEntries,
+  parseCatalog,
+  toEntryList,
 } from '@parley/tools/testing/mcp-reading';
 import { openWorkspace } from '@parley/workspace';
 
@@ -56,7 +56,7 @@ function getInputKind(said: unknown): 'tools' | 'prompts' | 'messages' | 'result
 
 function toToolList(said: unknown): ListedEntries {
   const isOne = typeof said === 'object' && said !== null && 'inputSchema' in said;
-  const items = readEntries(isOne ? { tools: [said] } : said, 'tools');
+  const items = toEntryList(isOne ? { tools: [said] } : said, 'tools');
   return items === null ? { items: [], problem: 'not a list' } : { items, problem: null };
 }
 
@@ -66,7 +66,7 @@ const remarks = (all: readonly { readonly what: string; readonly reason: string 
 /** What a model is offered: through the real servers, tools and registry, with a connection that is played. */
 async function openStage(said: unknown) {
   const sent: unknown[] = [];
-  const catalogue = readCatalogue(toToolList(said), NONE);
+  const catalogue = parseCatalog(toToolList(said), NONE);
   const mcp = await openMcp(
     { s: SERVER },
     {
@@ -143,8 +143,8 @@ async function createCallContext() {
 }
 
 function listOfferedPrompts(said: unknown): object {
-  const items = readEntries(said, 'prompts');
-  const { prompts, refused, changed } = readCatalogue(NONE, { items: items ?? [], problem: null });
+  const items = toEntryList(said, 'prompts');
+  const { prompts, refused, changed } = parseCatalog(NONE, { items: items ?? [], problem: null });
   return {
     prompts,
     ...(refused.length > 0 && { leftOut: remarks(refused) }),

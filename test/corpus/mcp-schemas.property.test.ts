@@ -1,5 +1,5 @@
 import { toRunOptions } from '@parley/core/testing';
-import { readCatalogue } from '@parley/tools/testing/mcp-reading';
+import { parseCatalog } from '@parley/tools/testing/mcp-reading';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -157,7 +157,7 @@ function asShown(value: unknown, renames: Renames | undefined): unknown {
     }),
   );
 }
-type Catalogue = ReturnType<typeof readCatalogue>;
+type Catalogue = ReturnType<typeof parseCatalog>;
 type Renames = NonNullable<NonNullable<Catalogue['tools'][number]['shape']>['renamed']>;
 
 describe('[G03] schemas of MCP servers, whatever they are', () => {
@@ -190,7 +190,7 @@ describe('[G03] schemas of MCP servers, whatever they are', () => {
     await fc.assert(
       fc.asyncProperty(root, async ({ schema, value }) => {
         const said = bytes(listed(schema));
-        const { tools } = readCatalogue({ items: listed(schema).tools, problem: null }, NONE);
+        const { tools } = parseCatalog({ items: listed(schema).tools, problem: null }, NONE);
         const shown = asShown(value, tools[0]?.shape?.renamed);
         const wrappedIn = tools[0]?.shape?.wrappedIn;
         const given = wrappedIn === undefined ? shown : { [wrappedIn]: shown };

@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { scaleRuns } from '@parley/core/testing';
+import { scaleRunCount } from '@parley/core/testing';
 import { openStore } from '@parley/store';
 import { openWorkspace } from '@parley/workspace';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
@@ -13,7 +13,7 @@ import { writeMemories } from './write-memories.ts';
 
 const postgresUrl = inject('postgresUrl');
 /** The number of memories that each of two processes saves concurrently. */
-const MEMORIES = scaleRuns(200);
+const MEMORIES = scaleRunCount(200);
 const TEMPLATES = join(import.meta.dirname, '../../config/workspace');
 
 describe.runIf(postgresUrl)('a workspace shared by several processes', () => {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { describeProgram } from '../../apps/parley/src/program.ts';
+import { createProgram } from '../../apps/parley/src/program.ts';
 import { listRepositoryFiles } from '../repository-files.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -11,7 +11,7 @@ const PAGES = listRepositoryFiles().filter((file) =>
   ),
 );
 const run = async () => undefined;
-const program = describeProgram({ run, bare: run, starting: run });
+const program = createProgram({ run, bare: run, starting: run });
 
 type Command = typeof program;
 

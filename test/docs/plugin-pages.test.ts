@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { pluginFiles } from '../../apps/parley/src/commands/plugins/plugin-template.ts';
+import { createPluginFiles } from '../../apps/parley/src/commands/plugins/plugin-template.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
@@ -16,7 +16,7 @@ describe('the code on the pages about plugins and channels', () => {
 
   // `test/e2e/packed.test.ts` compiles and runs these files outside the repository.
   it('[P16] equals the output of "parley plugins new": a plugin with its test', () => {
-    const files = pluginFiles('dice', 'tool', places);
+    const files = createPluginFiles('dice', 'tool', places);
     expect(codeOf('docs/new-plugin.md').slice(0, 2)).toEqual([
       files.get('index.ts'),
       files.get('test.ts'),
@@ -24,7 +24,7 @@ describe('the code on the pages about plugins and channels', () => {
   });
 
   it('[P16] equals the output of "parley plugins new --channel": a channel of about forty lines', () => {
-    const source = pluginFiles('hello', 'channel', places).get('index.ts') ?? '';
+    const source = createPluginFiles('hello', 'channel', places).get('index.ts') ?? '';
     expect(codeOf('docs/new-channel.md')).toContain(source);
     const lines = source.split('\n').filter((line) => !/^\s*($|\/[/*])/.test(line));
     expect(lines.length).toBeLessThan(45);

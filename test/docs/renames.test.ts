@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { describeProgram } from '../../apps/parley/src/program.ts';
+import { createProgram } from '../../apps/parley/src/program.ts';
 import type { Column } from '../../packages/store/src/tables/table.ts';
 import { TABLE_LIST } from '../../packages/store/src/tables.ts';
 
@@ -12,7 +12,7 @@ const ROWS = PAGE.split('\n').filter((line) => line.startsWith('|'));
 
 const run = async () => undefined;
 
-type Command = ReturnType<typeof describeProgram>;
+type Command = ReturnType<typeof createProgram>;
 
 /** The former options of a command and of its subcommands. No other options are hidden. */
 function formerOptions(command: Command): readonly string[] {
@@ -36,7 +36,7 @@ describe('docs/upgrade.md', () => {
   });
 
   it('[U02] names each option that was renamed', () => {
-    const former = new Set(formerOptions(describeProgram({ run, bare: run, starting: run })));
+    const former = new Set(formerOptions(createProgram({ run, bare: run, starting: run })));
     const named = (option: string) => ROWS.some((row) => row.includes(` ${option}\``));
     expect([...former].filter((option) => !named(option))).toEqual([]);
     expect(former.size).toBeGreaterThan(3);

@@ -28,9 +28,13 @@ export interface WebScene {
 
 /**
  * Starts everything in the test process, on a port that survives a restart; `settings` are added to
- * the required settings.
+ * the required settings, and `modelSettings` to those of the model.
  */
-export async function startWebScene(chromiumUrl: string, settings = {}): Promise<WebScene> {
+export async function startWebScene(
+  chromiumUrl: string,
+  settings = {},
+  modelSettings = {},
+): Promise<WebScene> {
   const [model, port, browser] = await Promise.all([
     startModelDouble(),
     findFreePort(),
@@ -43,6 +47,7 @@ export async function startWebScene(chromiumUrl: string, settings = {}): Promise
       baseUrl: model.baseUrl,
       model: 'double',
       contextTokens: 64_000,
+      ...modelSettings,
     },
     lanes: { collectPauseMs: 50 },
     http: { port },
@@ -100,7 +105,10 @@ export async function resizePage(page: Page, colorScheme: 'light' | 'dark', widt
 
 /** The views of each section except the inbox, by the names of their links. */
 const PLACES = {
-  Agent: ['Files', 'Memory', 'Skills', 'Heartbeat', 'Jobs', 'Hooks', 'Soul', 'Prompt'],
+  Agent: [
+    ...['Files', 'Memory', 'Skills', 'Heartbeat', 'Jobs', 'Hooks', 'Soul', 'Prompt'],
+    ...['Replay'],
+  ],
   Operate: [
     ...['Status', 'Channels', 'Queue', 'Approvals', 'Why'],
     ...['Usage', 'Logs', 'Audit', 'People'],

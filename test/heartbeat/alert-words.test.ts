@@ -1,7 +1,7 @@
 import { Dialect } from '@parley/core';
 import { createRecordingLogger } from '@parley/core/testing';
 import { render } from '@parley/markup';
-import { createJudge } from '@parley/proactive';
+import { createHeartbeatJudge } from '@parley/proactive';
 import type { HeartbeatRun, Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -35,7 +35,7 @@ afterAll(() => store.close());
 
 describe('the visible text of an alert', () => {
   it.each(SPELLINGS)('[H03] never contains %j in any dialect', async (token) => {
-    const judge = createJudge({
+    const judge = createHeartbeatJudge({
       ...{ store, agent: { timeZone: 'Europe/Berlin' }, clock: () => 1 },
       settings: { quietHours: 'off', repeatHours: 24 },
       log: createRecordingLogger().log,

@@ -14,7 +14,7 @@ import {
   type InboundReaction,
   systemTime,
 } from '@parley/core';
-import { createMemoryValues } from '@parley/core/testing';
+import { createInMemoryAdapterValues } from '@parley/core/testing';
 import { createLineLogger } from './logger-into.ts';
 
 /** The outcome of ingress for a stored message. */
@@ -81,7 +81,7 @@ export function createCore(
     clock: wishes.clock ?? systemTime.clock,
     monotonic: wishes.clock ?? systemTime.monotonic,
     commands: wishes.commands ?? [],
-    values: wishes.values ?? createMemoryValues(),
+    values: wishes.values ?? createInMemoryAdapterValues(),
     holdsAccount: wishes.holdsAccount ?? (() => true),
     receive: async (message: InboundMessage, sender?: SenderFacts) => {
       told.received.push(message);

@@ -1,4 +1,4 @@
-import { scaleRuns } from '@parley/core/testing';
+import { scaleRunCount } from '@parley/core/testing';
 import { expect, it } from 'vitest';
 import { runWorld } from './run-world.ts';
 import { createTally, describeTally } from './tally.ts';
@@ -7,7 +7,7 @@ import { createTally, describeTally } from './tally.ts';
  * The number of worlds in all files together. A short world lacks variety, so a normal run has
  * fewer worlds.
  */
-const WORLDS = Math.max(2, scaleRuns(4));
+const WORLDS = Math.max(2, scaleRunCount(4));
 /** How many turns a long run checks; it uses different worlds each time. */
 const LONG_RUN = process.env.PARLEY_TEST_TURNS;
 /** Selects a single world, by the number that a failure reports. */

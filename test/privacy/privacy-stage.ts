@@ -1,12 +1,12 @@
 import {
   type AgentProfile,
   createAgentRunner,
+  createHeartbeatRunner,
   createLocalTime,
   createMemoryHook,
   createMemorySource,
   createTurnRunner,
   MemoryService,
-  runHeartbeatsWith,
   type ToolRegistry,
   type TurnHook,
   type TurnServices,
@@ -16,9 +16,9 @@ import { silentRuntime } from '@parley/core/testing';
 import type { ChatModel } from '@parley/models';
 import {
   type ContextSource,
-  createAssembler,
   createBuiltInLayers,
   createLayerRegistry,
+  createPromptAssembler,
   getLayout,
   type PromptAssembler,
   type PromptFeatures,
@@ -111,7 +111,7 @@ export async function openPrivacyStage(options: StageOptions): Promise<PrivacySt
       agent: toProfile(agent.workspace.folder, name),
       owners: ownersOf(name),
     };
-    return [name, runHeartbeatsWith(deps, createTurnRunner(deps))] as const;
+    return [name, createHeartbeatRunner(deps, createTurnRunner(deps))] as const;
   });
   const runTurn = createAgentRunner(new Map(runs), (name) => {
     throw new Error(`no agent ${name}`);
@@ -219,7 +219,7 @@ async function endsByItself(run: Promise<void>): Promise<boolean> {
 function buildAssembler(choice: PromptChoice): PromptAssembler {
   const layers = createLayerRegistry(createBuiltInLayers());
   const assemblers = new Map(
-    LAYOUTS.map((name) => [name, createAssembler({ layers, layout: getLayout(name) })]),
+    LAYOUTS.map((name) => [name, createPromptAssembler({ layers, layout: getLayout(name) })]),
   );
   return {
     async assemble(context, additions) {

@@ -1,11 +1,15 @@
 import { silentLogger } from '@parley/core';
-import { openBus } from '@parley/queue';
+import { openLiveBus } from '@parley/queue';
 
 /**
  * The bus of a worker in a separate process: prints "ready" and which conversations are to be
  * stopped, and publishes a turn event for each `go`. Reads and writes lines.
  */
-const bus = await openBus({ url: process.argv[2] ?? '', receives: 'orders', log: silentLogger });
+const bus = await openLiveBus({
+  url: process.argv[2] ?? '',
+  receives: 'orders',
+  log: silentLogger,
+});
 bus.subscribe((event) => {
   if (event.type === 'stop-turn') process.stdout.write(`stop ${event.conversationId}\n`);
   else process.stdout.write(`unasked ${event.type}\n`);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type LiveEvent, silentLogger } from '@parley/core';
 import { createRecordingLogger } from '@parley/core/testing';
-import { type BusOptions, type OpenBus, openBus } from '@parley/queue';
+import { type BusOptions, type OpenLiveBus, openLiveBus } from '@parley/queue';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type RedisServer, startRedisServer } from '../services/redis-server.ts';
 
@@ -16,7 +16,7 @@ const delta = (text: string): LiveEvent => ({ type: 'turn-delta', ...ref, text }
 
 describe.runIf(redisUrl)('the live bus between processes', () => {
   let server: RedisServer;
-  const opened: OpenBus[] = [];
+  const opened: OpenLiveBus[] = [];
   beforeAll(async () => {
     server = await startRedisServer({ password: 'sesame' });
   });
@@ -24,7 +24,7 @@ describe.runIf(redisUrl)('the live bus between processes', () => {
   afterAll(() => server.stop());
 
   async function open(change: Partial<BusOptions> = {}) {
-    const bus = await openBus({ url: server.url, log: silentLogger, ...change });
+    const bus = await openLiveBus({ url: server.url, log: silentLogger, ...change });
     opened.push(bus);
     const heard: LiveEvent[] = [];
     bus.subscribe((event) => heard.push(event));
@@ -135,8 +135,8 @@ describe.runIf(redisUrl)('the live bus while Redis is away', () => {
   it('[D09] loses events, keeps working within the process, and recovers afterwards', async () => {
     const server = await startRedisServer();
     const { log, lines } = createRecordingLogger();
-    const one = await openBus({ url: server.url, log });
-    const two = await openBus({ url: server.url, log: silentLogger });
+    const one = await openLiveBus({ url: server.url, log });
+    const two = await openLiveBus({ url: server.url, log: silentLogger });
     const [here, there]: [LiveEvent[], LiveEvent[]] = [[], []];
     one.subscribe((event) => here.push(event));
     two.subscribe((event) => there.push(event));
@@ -163,8 +163,8 @@ describe.runIf(redisUrl)('the live bus while Redis is away', () => {
 
   it('[D09] is not blocked by an unresponsive Redis, and drops events instead of growing', async () => {
     const server = await startRedisServer();
-    const one = await openBus({ url: server.url, log: silentLogger });
-    const two = await openBus({ url: server.url, log: silentLogger });
+    const one = await openLiveBus({ url: server.url, log: silentLogger });
+    const two = await openLiveBus({ url: server.url, log: silentLogger });
     const there: LiveEvent[] = [];
     two.subscribe((event) => there.push(event));
     try {
@@ -191,11 +191,11 @@ describe.runIf(redisUrl)('the live bus while Redis is away', () => {
     const server = await startRedisServer();
     await server.kill();
     const { log, lines } = createRecordingLogger();
-    const bus = await openBus({ url: server.url, log });
+    const bus = await openLiveBus({ url: server.url, log });
     expect(lines.join('\n')).toContain('Redis cannot be used; trying again');
     const other = await (async () => {
       await server.start();
-      return openBus({ url: server.url, log: silentLogger });
+      return openLiveBus({ url: server.url, log: silentLogger });
     })();
     const heard: LiveEvent[] = [];
     bus.subscribe((event) => heard.push(event));
@@ -215,7 +215,7 @@ describe.runIf(redisUrl)('the live bus while Redis is away', () => {
 
 describe('the address of the bus', () => {
   it('is reported without its password when it cannot be used', async () => {
-    const opening = openBus({ url: 'postgres://me:geheim@host', log: silentLogger });
+    const opening = openLiveBus({ url: 'postgres://me:geheim@host', log: silentLogger });
     await expect(opening).rejects.toMatchObject({ name: 'QueueError', code: 'queue-url' });
     await expect(opening).rejects.not.toThrow('geheim');
   });

@@ -1,6 +1,6 @@
 import { silentLogger } from '@parley/core';
 import { createRecordingLogger } from '@parley/core/testing';
-import { openBus, openTurnQueue, type RedisLocation } from '@parley/queue';
+import { openLiveBus, openTurnQueue, type RedisLocation } from '@parley/queue';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { type RedisServer, startRedisServer } from '../services/redis-server.ts';
@@ -15,7 +15,7 @@ async function worksAt(place: RedisLocation): Promise<void> {
     await openTurnQueue({ ...place, log }),
     await openTurnQueue({ ...place, log }),
   ];
-  const [one, two] = [await openBus({ ...place, log }), await openBus({ ...place, log })];
+  const [one, two] = [await openLiveBus({ ...place, log }), await openLiveBus({ ...place, log })];
   const ran: string[] = [];
   const heard: string[] = [];
   two.subscribe((event) => heard.push(event.type));

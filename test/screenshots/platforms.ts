@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Act, PLATFORMS, type Platform } from '@parley/simulators';
+import { PLATFORMS, type Platform, type PlayerAct } from '@parley/simulators';
 import type { Page } from 'playwright-core';
 import sharp from 'sharp';
 import { makeDataFolder, startSimulation } from '../e2e/parley-process.ts';
@@ -17,13 +17,13 @@ const TRAINS =
 const SCRIPT =
   'This prints every file that is larger than 10 MB:\n\n```bash\nfind . -type f -size +10M -exec ls -lh {} +\n```\n\n- `-type f`: files alone\n- `+10M`: larger than that';
 
-const say = (from: string, text: string, mention = false): Act => ({
+const say = (from: string, text: string, mention = false): PlayerAct => ({
   ...{ kind: 'say', chat: 'friends', from, text },
   ...(mention && { mention }),
 });
 
 /** The actions before the picture, each with the text to wait for. */
-const PLAYS: Readonly<Record<Platform, readonly (readonly [act: Act, until: string])[]>> = {
+const PLAYS: Readonly<Record<Platform, readonly (readonly [act: PlayerAct, until: string])[]>> = {
   telegram: [
     [say('bo', 'Who comes to the lake on Saturday?'), 'Saturday?'],
     [say('ann', 'when does the next train leave?', true), 'platform 3'],

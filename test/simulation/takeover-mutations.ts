@@ -9,7 +9,7 @@ export const TAKEOVER_MUTATIONS: readonly Mutation[] = [
     breaks: 'U12',
     file: 'packages/store/src/lanes.ts',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: a text of the product
-    text: "    and (taken_over_until is null or not (${isTakenOverCondition(SHARED_NOW, 'conversation')}))\n  returning",
+    text: "    and (taken_over_until is null or not (${buildTakenOverCondition(SHARED_NOW, 'conversation')}))\n  returning",
     by: '  returning',
     scenes: ['takeovers-embedded', 'takeovers-shared'],
     within: 5,

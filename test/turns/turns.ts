@@ -72,6 +72,7 @@ export const TURNS: readonly (readonly string[])[] = [
     'test/platforms/whatsapp/adapter-tells-no-secrets.test.ts',
     'test/privacy/canaries-odd.test.ts',
     'test/queue/redis-outage.test.ts',
+    'test/rehearsal/bad-builds.test.ts',
     'test/simulation/model/model.test.ts',
   ],
   [
@@ -137,6 +138,7 @@ export const TURNS: readonly (readonly string[])[] = [
     'test/privacy/canaries-even.test.ts',
     'test/privacy/laundering.test.ts',
     'test/queue/bus.test.ts',
+    'test/rehearsal/switch.test.ts',
     'test/upgrade/upgrade.test.ts',
   ],
   [
@@ -189,6 +191,7 @@ export const TURNS: readonly (readonly string[])[] = [
     'test/e2e/web-decisions.test.ts',
     'test/e2e/web-inbox.test.ts',
     'test/e2e/web-looks.test.ts',
+    'test/e2e/web-replay.test.ts',
     'test/e2e/web-restart.test.ts',
     'test/e2e/web-setup.test.ts',
     'test/e2e/web-why.test.ts',
@@ -208,5 +211,6 @@ export const TURNS: readonly (readonly string[])[] = [
     'test/platforms/whatsapp/adapter-sends.test.ts',
     'test/platforms/whatsapp/printed-formats.test.ts',
     'test/queue/redis-topology.test.ts',
+    'test/rehearsal/earlier-data.test.ts',
   ],
 ];

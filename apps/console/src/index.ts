@@ -1,2 +1,2 @@
 export type { BuiltPage } from './server/build-page.ts';
-export { createConsole, readBuiltPage } from './server/page-files.ts';
+export { createConsoleRoutes, readBuiltPage } from './server/page-files.ts';

@@ -1,7 +1,7 @@
-import { read } from '@parley/core';
+import { defineReadOperation } from '@parley/core';
 
 /** An agent as shown to operators (F14). */
-export interface ShownAgent {
+export interface AgentSummary {
   /** The agent's name in `routes` and in `?agent=`. */
   readonly name: string;
   /** The agent's name as shown in its chats. */
@@ -18,16 +18,16 @@ export interface ShownAgent {
   readonly owners?: readonly string[];
 }
 
-interface AgentNeeds {
+interface AgentOperationDeps {
   /** Lists all agents, starting with the default agent. */
-  agents(): Promise<readonly ShownAgent[]>;
+  agents(): Promise<readonly AgentSummary[]>;
 }
 
 export const operations = {
-  list: read(
+  list: defineReadOperation(
     'List all agents and the chats they answer; only owners see folders, people and chats',
     {},
-    async ({ agents }: AgentNeeds, _, { caller }) => {
+    async ({ agents }: AgentOperationDeps, _, { caller }) => {
       const all = await agents();
       return { agents: caller.role === 'owner' ? all : all.map(removePeople) };
     },
@@ -35,7 +35,7 @@ export const operations = {
   ),
 };
 
-function removePeople(agent: ShownAgent): ShownAgent {
+function removePeople(agent: AgentSummary): AgentSummary {
   const { workspace: _w, owners: _o, ...shown } = agent;
   return {
     ...shown,

@@ -3,7 +3,7 @@ import { createRecordingLogger } from '@parley/core/testing';
 import type { DeadLetterWake, Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { performOperation, type Services } from './operations.ts';
+import { type OperationServices, performOperation } from './operations.ts';
 
 const CHAT = { channel: 'web', account: 'default', chatId: 'c1' };
 const ID = 'web:default:c1';
@@ -15,7 +15,7 @@ const ROUTE: ReplyRoute = {
 };
 
 let store: Store;
-let services: Services;
+let services: OperationServices;
 let lines: readonly string[];
 const woken: DeadLetterWake['kind'][] = [];
 const allowed: string[] = [];
@@ -34,7 +34,7 @@ beforeEach(async () => {
       woken.push(kind);
     },
     approvals: async () => ({ rules: { allow: async (rule: string) => void allowed.push(rule) } }),
-  } as unknown as Services;
+  } as unknown as OperationServices;
   await askForApproval();
 });
 afterEach(() => store.close());

@@ -1,22 +1,22 @@
 import { describeApprovalVerdict, renderNoticeParts } from '@parley/channels';
 import {
   type Clock,
-  change,
-  createRefusal,
+  createRefusalError,
+  defineChangeOperation,
+  defineReadOperation,
   getConversationAgent,
   ParleyError,
   type ReplyRoute,
-  read,
   type WakeServices,
   wakeIfPossible,
 } from '@parley/core';
 import type { Scrub } from '@parley/core/telemetry/scrubber';
-import type { DeadLetterWake, ShownApproval, Store } from '@parley/store';
+import type { ApprovalView, DeadLetterWake, Store } from '@parley/store';
 import { z } from 'zod';
 import { getFirstWords } from './why-operations.ts';
 
 /** A file written by an agent that nobody has released or marked as private yet. */
-interface ShownAgentFile {
+interface AgentFileSummary {
   /** The path of the file in the workspace. */
   readonly name: string;
   readonly changedAt: number;
@@ -51,7 +51,7 @@ export interface OperatorApprovals {
   };
   /** Files written by the agent that nobody has released yet (W09). */
   readonly files: {
-    list(): Promise<readonly ShownAgentFile[]>;
+    list(): Promise<readonly AgentFileSummary[]>;
     settle(
       order: Readonly<Record<'name' | 'print', string>> & { readonly decision: 'open' | 'keep' },
     ): Promise<{ readonly text: string }>;
@@ -59,11 +59,11 @@ export interface OperatorApprovals {
      * Returns the change that a pending call would make to a file, as a line diff; null if the call
      * does not change a file.
      */
-    diffOf(approval: Pick<ShownApproval, 'shown'>): Promise<string | null>;
+    diffOf(approval: Pick<ApprovalView, 'shown'>): Promise<string | null>;
   };
 }
 
-interface ApprovalNeeds extends WakeServices<DeadLetterWake> {
+interface ApprovalOperationDeps extends WakeServices<DeadLetterWake> {
   readonly store: Pick<Store, 'approvals'>;
   readonly clock: Clock;
   readonly scrub: Scrub;
@@ -78,26 +78,26 @@ const RUNNING = { running: true } as const;
 
 /** Decisions about tool calls (G05) and about agent-written files (W09). */
 export const operations = {
-  list: read(
+  list: defineReadOperation(
     'List approval requests and their decisions, newest first; pass `next` as `before` to get the next page',
     {
       before: Count.positive().optional(),
       limit: Count.min(1).max(MAX_LISTED).default(30),
     },
-    async (needs: ApprovalNeeds, { before = null, limit }) => {
+    async (needs: ApprovalOperationDeps, { before = null, limit }) => {
       const recent = await needs.store.approvals.recent(limit, before);
-      const approvals = recent.map((one) => toShownApproval(needs, one));
+      const approvals = recent.map((one) => toApprovalSummary(needs, one));
       const next = approvals.length < limit ? null : (approvals.at(-1)?.seq ?? null);
       return { now: needs.clock(), approvals, next };
     },
   ),
-  waiting: read(
+  waiting: defineReadOperation(
     'List pending approval requests in full, oldest first, each with a diff if it would change a file',
     {},
-    async (needs: ApprovalNeeds) => {
+    async (needs: ApprovalOperationDeps) => {
       const waiting = await needs.store.approvals.waiting(needs.clock());
       const approvals = waiting.map(async (one) => {
-        const shown = toShownApproval(needs, one);
+        const shown = toApprovalSummary(needs, one);
         // The agent may have been removed from the settings since the request.
         const own = await needs.approvals(shown.agent).catch(() => undefined);
         return { ...shown, diff: (await own?.files.diffOf(one)) ?? null };
@@ -106,49 +106,49 @@ export const operations = {
     },
     RUNNING,
   ),
-  decide: change(
+  decide: defineChangeOperation(
     'Decide an approval request; if there are several decisions, on the page or in the chat, the first one counts',
     { code: z.string().max(100), decision: z.enum(['once', 'always', 'refuse']) },
-    async (needs: ApprovalNeeds, { code, decision }, { caller }) => ({
+    async (needs: ApprovalOperationDeps, { code, decision }, { caller }) => ({
       text: await decideApproval(needs, code, decision, `console:${caller.person ?? 'owner'}`),
     }),
     RUNNING,
   ),
-  rules: read(
+  rules: defineReadOperation(
     'List the calls that the settings exempt from approval',
     {},
-    async ({ approvals }: ApprovalNeeds, _, { agent }) => ({
+    async ({ approvals }: ApprovalOperationDeps, _, { agent }) => ({
       rules: (await approvals(agent)).rules.list(),
     }),
     RUNNING,
   ),
-  'revoke-rule': change(
+  'revoke-rule': defineChangeOperation(
     'Revoke an exemption, so that such calls need approval again',
     { rule: z.string().min(1).max(1_000) },
-    async ({ approvals }: ApprovalNeeds, { rule }, { agent }) => {
+    async ({ approvals }: ApprovalOperationDeps, { rule }, { agent }) => {
       await (await approvals(agent)).rules.revoke(rule);
       return { text: `${rule} needs approval again; this takes effect within a few seconds.` };
     },
     RUNNING,
   ),
-  files: read(
+  files: defineReadOperation(
     'List the files written by the agent that nobody has released or kept private yet',
     {},
-    async ({ approvals }: ApprovalNeeds, _, { agent }) => ({
+    async ({ approvals }: ApprovalOperationDeps, _, { agent }) => ({
       files: await (await approvals(agent)).files.list(),
     }),
     RUNNING,
   ),
-  'settle-file': change(
+  'settle-file': defineChangeOperation(
     'Release a file written by the agent to everyone, or keep it private',
     FileDecision,
-    async ({ approvals }: ApprovalNeeds, order, { agent }) =>
+    async ({ approvals }: ApprovalOperationDeps, order, { agent }) =>
       (await approvals(agent)).files.settle(order),
     RUNNING,
   ),
 };
 
-function toShownApproval({ scrub, defaultAgent }: ApprovalNeeds, approval: ShownApproval) {
+function toApprovalSummary({ scrub, defaultAgent }: ApprovalOperationDeps, approval: ApprovalView) {
   const agent = getConversationAgent(approval.conversationId) ?? defaultAgent;
   return { ...approval, agent, text: getFirstWords(approval.text, scrub) };
 }
@@ -158,7 +158,7 @@ function toShownApproval({ scrub, defaultAgent }: ApprovalNeeds, approval: Shown
  * one counts; later attempts return that decision.
  */
 async function decideApproval(
-  needs: ApprovalNeeds,
+  needs: ApprovalOperationDeps,
   code: string,
   decision: 'once' | 'always' | 'refuse',
   by: string,
@@ -172,17 +172,17 @@ async function decideApproval(
     return renderNoticeParts(describeApprovalVerdict(its), route);
   });
   const text = describeApprovalVerdict(found).replaceAll('`', '');
-  if (found.kind !== 'decided') throw createRefusal('not-decided', text);
+  if (found.kind !== 'decided') throw createRefusalError('not-decided', text);
   const { conversationId, rule } = found.approval;
   await wakeIfPossible(needs, { kind: 'conversation', conversationId });
   if (askedAt !== undefined) await wakeIfPossible(needs, { kind: 'chat', chat: askedAt });
   if (decision !== 'always') return text;
-  if (rule === null) throw createRefusal('no-rule', `${text} ${NO_RULE}`);
+  if (rule === null) throw createRefusalError('no-rule', `${text} ${NO_RULE}`);
   try {
     await (await approvals(getConversationAgent(conversationId))).rules.allow(rule);
   } catch (error) {
     if (!(error instanceof ParleyError)) throw error;
-    throw createRefusal('no-rule', `${text} This applies only once: ${error.message}`);
+    throw createRefusalError('no-rule', `${text} This applies only once: ${error.message}`);
   }
   return `${text} From now on, ${rule} does not need approval.`;
 }

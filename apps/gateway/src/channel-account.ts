@@ -3,7 +3,7 @@ import {
   type ChannelAdapter,
   type ChannelState,
   type DecisionRules,
-  findStoppingDefect,
+  findFatalDefect,
   type HttpCapability,
   RECONNECT,
 } from '@parley/channels';
@@ -12,7 +12,7 @@ import type { AccountDeps, AccountPlan, AccountStatus } from './accounts/account
 import {
   type AccountRight,
   type AccountRights,
-  createEveryRight,
+  createUnsharedRights,
 } from './accounts/account-rights.ts';
 import {
   type AccountSession,
@@ -101,7 +101,7 @@ class OpenAccount implements ChannelAccount {
       clock: deps.clock,
       onDefect: ({ what, reason }) => this.#onDefect(what, reason),
     });
-    const alone = createEveryRight(deps.store.outbox);
+    const alone = createUnsharedRights(deps.store.outbox);
     this.#rights = definition.servedByAll ? alone : (deps.rights ?? alone);
   }
 
@@ -265,7 +265,7 @@ class OpenAccount implements ChannelAccount {
     const { channel } = this.#name;
     meter.count('parley_adapter_defects_total', { channel, function: what });
     log.error({ what, reason }, 'the adapter violated its contract');
-    const stopping = findStoppingDefect(this.#defects);
+    const stopping = findFatalDefect(this.#defects);
     if (stopping === undefined) return;
     const message = `the adapter was stopped: "${stopping}" returned invalid results several times in a row`;
     this.#fault.abort(new DefectiveError(message));

@@ -1,4 +1,4 @@
-import { readId } from '@parley/core';
+import { parseId } from '@parley/core';
 import { toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -59,7 +59,7 @@ describe('[D12] the format of ids on each channel', () => {
   it.each(forms)('rejects other text as invalid and suggests a fix: $kind of $id', ({ form }) => {
     fc.assert(
       fc.property(text, (written) => {
-        const read = readId(written, [form]);
+        const read = parseId(written, [form]);
         if (read.kind === 'wrong') {
           expect(read.expected).toContain(form.howToFind);
           return;

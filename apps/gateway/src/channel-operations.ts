@@ -3,12 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type DecisionRules, findOwnerChat, renderNoticeParts } from '@parley/channels';
 import {
   type Clock,
-  change,
-  createRefusal,
+  createRefusalError,
+  defineChangeOperation,
+  defineReadOperation,
   describeDefects,
   type Monotonic,
   type ParleyError,
-  read,
   type WakeServices,
   wakeIfPossible,
 } from '@parley/core';
@@ -20,7 +20,7 @@ import type { AccountName } from './accounts/account-rights.ts';
 /**
  * The accounts in the settings. A gateway connects them; other processes can only read their plans.
  */
-export interface Accounts {
+export interface AccountRegistry {
   status(): readonly AccountStatus[];
   /**
    * Returns an account's plan; undefined if the account is not in the settings, and without `rules`
@@ -35,7 +35,7 @@ export interface Accounts {
    * Asks the gateway that is connected as the account to reconnect it; null if that is this
    * gateway, or if no gateway is connected.
    */
-  reconnectElsewhere?(name: AccountName): Promise<ShownAccount | null>;
+  reconnectElsewhere?(name: AccountName): Promise<AccountSummary | null>;
 }
 
 export interface ChannelSettings {
@@ -47,12 +47,12 @@ export interface ChannelSettings {
 }
 
 export interface OperatorChannels {
-  readonly accounts: Accounts;
+  readonly accounts: AccountRegistry;
   readonly settings?: ChannelSettings | undefined;
   readonly monotonic: Monotonic;
 }
 
-interface ChannelNeeds extends WakeServices<DeadLetterWake> {
+interface ChannelOperationDeps extends WakeServices<DeadLetterWake> {
   readonly store: Pick<Store, 'pairing' | 'seenGroups' | 'inbox' | 'links' | 'outbox'>;
   readonly clock: Clock;
   channels(): Promise<OperatorChannels>;
@@ -74,30 +74,30 @@ const Account = { channel: z.string(), account: z.string() };
 const OPERATOR = { role: 'operator' } as const;
 
 export const operations = {
-  report: read(
+  report: defineReadOperation(
     'List the accounts with their state, the people waiting for access, and the groups with messages',
     {},
-    async ({ store, clock, channels }: ChannelNeeds, _, { caller }) => {
+    async ({ store, clock, channels }: ChannelOperationDeps, _, { caller }) => {
       const deps = await channels();
       const [waiting, groups] = await Promise.all([
         store.pairing.pending(clock()),
         store.seenGroups.list(),
       ]);
       const report = {
-        accounts: deps.accounts.status().map((status) => toShownAccount(deps, status)),
+        accounts: deps.accounts.status().map((status) => toAccountSummary(deps, status)),
         /** The oldest request comes first. Applicants' names and titles are untrusted. */
         waiting: waiting.map(({ route: _, ...applicant }) => applicant),
         /** The most recently seen group comes first. */
         groups: groups.filter((group) => isGroupNotAllowed(deps.accounts, group)),
       };
-      return caller.role === 'owner' ? report : removeCodes(report);
+      return caller.role === 'owner' ? report : removeLinkingCodes(report);
     },
     OPERATOR,
   ),
-  pause: change(
+  pause: defineChangeOperation(
     'Disconnect an account; the platform keeps its messages until the account is resumed',
     Account,
-    async ({ channels }: ChannelNeeds, name, { caller }) => {
+    async ({ channels }: ChannelOperationDeps, name, { caller }) => {
       const deps = await channels();
       findStatus(deps.accounts, name);
       if (LOCAL.has(name.channel)) {
@@ -109,24 +109,24 @@ export const operations = {
     },
     OPERATOR,
   ),
-  resume: change(
+  resume: defineChangeOperation(
     'Connect a paused account again',
     Account,
-    async ({ channels }: ChannelNeeds, name) => {
+    async ({ channels }: ChannelOperationDeps, name) => {
       const deps = await channels();
       findStatus(deps.accounts, name);
       return waitUntilSettled(deps, name, deps.accounts.resume(name));
     },
     OPERATOR,
   ),
-  reconnect: change(
+  reconnect: defineChangeOperation(
     'Close the connection of an account and open it again',
     /**
      * `isPassedOn` means that another gateway forwarded this request; forwarding it again could
      * cause a loop.
      */
     { ...Account, isPassedOn: z.boolean().default(false) },
-    async ({ channels }: ChannelNeeds, { isPassedOn, ...name }) => {
+    async ({ channels }: ChannelOperationDeps, { isPassedOn, ...name }) => {
       const deps = await channels();
       const { state } = findStatus(deps.accounts, name);
       if (deps.accounts.reconnect === undefined)
@@ -138,17 +138,17 @@ export const operations = {
     },
     OPERATOR,
   ),
-  test: change(
+  test: defineChangeOperation(
     'Send a test message to an owner’s chat on that account',
     Account,
-    async (needs: ChannelNeeds, name, { caller }) =>
-      sendTest(needs, await needs.channels(), name, caller.role === 'owner'),
+    async (needs: ChannelOperationDeps, name, { caller }) =>
+      sendTestMessage(needs, await needs.channels(), name, caller.role === 'owner'),
     OPERATOR,
   ),
-  allow: change(
+  allow: defineChangeOperation(
     'Allow a group that has written, by adding it to the settings file',
     { ...Account, chatId: z.string().min(1).max(256) },
-    async ({ store, channels }: ChannelNeeds, { chatId, ...name }) => {
+    async ({ store, channels }: ChannelOperationDeps, { chatId, ...name }) => {
       const { accounts, settings } = await channels();
       const rules = accounts.planOf(name)?.rules;
       if (settings === undefined || rules === undefined) {
@@ -178,7 +178,7 @@ export const operations = {
  * Removes the codes that link a phone from an account report. Whoever scans such a code decides
  * which account answers here.
  */
-export function removeCodes<Report extends object>(report: Report): Report {
+export function removeLinkingCodes<Report extends object>(report: Report): Report {
   const shown = JSON.stringify(report, (_key, value) =>
     value?.kind === 'pairing' ? { ...value, code: '' } : value,
   );
@@ -188,25 +188,25 @@ export function removeCodes<Report extends object>(report: Report): Report {
 /** Waits up to a few seconds for the state to settle; a platform may take longer. */
 async function waitUntilSettled(deps: OperatorChannels, name: AccountName, work: Promise<void>) {
   await Promise.race([work, sleep(ANSWERED_WITHIN_MS, undefined, { ref: false })]);
-  return toShownAccount(deps, findStatus(deps.accounts, name));
+  return toAccountSummary(deps, findStatus(deps.accounts, name));
 }
 
 /**
  * Finds the status of an account; throws ParleyError if the settings do not contain the account.
  */
-function findStatus(accounts: Pick<Accounts, 'status'>, name: AccountName): AccountStatus {
+function findStatus(accounts: Pick<AccountRegistry, 'status'>, name: AccountName): AccountStatus {
   const found = accounts.status().find((status) => isSameAccount(status, name));
   if (found !== undefined) return found;
-  throw createRefusal(
+  throw createRefusalError(
     'account-unknown',
     `The settings do not contain the account ${formatAccount(name)}. "parley channels" lists all accounts.`,
   );
 }
 
-export type ShownAccount = ReturnType<typeof toShownAccount>;
+export type AccountSummary = ReturnType<typeof toAccountSummary>;
 
 /** Returns an account with its state and the access that its settings permit. */
-function toShownAccount(
+function toAccountSummary(
   { accounts, settings }: OperatorChannels,
   { channel, account, state, defects, webhook }: AccountStatus,
 ) {
@@ -260,8 +260,8 @@ function getReasonAndFix(state: AccountState): { readonly reason?: string; reado
   }
 }
 
-async function sendTest(
-  needs: ChannelNeeds,
+async function sendTestMessage(
+  needs: ChannelOperationDeps,
   { accounts, monotonic }: OperatorChannels,
   name: AccountName,
   showsChat: boolean,
@@ -294,12 +294,12 @@ async function sendTest(
   await wakeIfPossible(needs, { kind: 'chat', chat: route });
   const where = showsChat ? `in the chat ${route.channel}:${route.chatId}` : 'in an owner’s chat';
   const sent = { text: first.body.plain, at: now, where };
-  return { text: await waitForFate({ store, monotonic }, route, sent) };
+  return { text: await waitForDelivery({ store, monotonic }, route, sent) };
 }
 
 /** Waits briefly for the platform to accept or reject the message. */
-async function waitForFate(
-  { store, monotonic }: Pick<ChannelNeeds, 'store'> & Pick<OperatorChannels, 'monotonic'>,
+async function waitForDelivery(
+  { store, monotonic }: Pick<ChannelOperationDeps, 'store'> & Pick<OperatorChannels, 'monotonic'>,
   { channel, account, chatId }: AccountName & { readonly chatId: string },
   sent: { readonly text: string; readonly at: number; readonly where: string },
 ): Promise<string> {
@@ -324,7 +324,7 @@ async function waitForFate(
  * exists.
  */
 function isGroupNotAllowed(
-  accounts: Pick<Accounts, 'planOf'>,
+  accounts: Pick<AccountRegistry, 'planOf'>,
   { chatId, ...name }: AccountName & { readonly chatId: string },
 ): boolean {
   const access = accounts.planOf(name)?.rules?.policy.access;
@@ -340,5 +340,5 @@ function formatAccount({ channel, account }: AccountName): string {
 }
 
 function createChannelRefusal(message: string): ParleyError {
-  return createRefusal('channel-refused', message);
+  return createRefusalError('channel-refused', message);
 }

@@ -4,7 +4,7 @@ import { createRecordingLogger } from '@parley/core/testing';
 import type { AdmittedMessage, DeadLetterWake, Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type OutputOf, performOperation, type Services } from './operations.ts';
+import { type OperationServices, type OutputOf, performOperation } from './operations.ts';
 
 const PLACE = { channel: 'web', account: 'default' };
 const SECRET = 'sk-1234567890';
@@ -108,7 +108,7 @@ function ask<N extends Name>(
       workspace: { for: ({ kind }: { kind: string }) => kind },
       service: { list: async (view: string) => (view === 'owner' ? memories : []) },
     }),
-  } as unknown as Services;
+  } as unknown as OperationServices;
   return performOperation<`conversations/${N}`>(services, `conversations/${name}`, input, call);
 }
 

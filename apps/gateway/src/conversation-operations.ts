@@ -1,18 +1,18 @@
 import type { NewPersonReply } from '@parley/agent/person-reply';
-import type { AnswerPrinter, GatewayFacts } from '@parley/channels';
+import type { AnswerPrinter, GatewayInfo } from '@parley/channels';
 import {
   type Call,
   type Clock,
-  change,
-  createRefusal,
+  createRefusalError,
+  defineChangeOperation,
+  defineReadOperation,
   getConversationAgent,
   type LiveBus,
-  read,
   type WakeServices,
   wakeIfPossible,
 } from '@parley/core';
 import type { Scrub } from '@parley/core/telemetry/scrubber';
-import type { ConversationAction, DeadLetterWake, PageMark, Store } from '@parley/store';
+import type { ConversationAction, DeadLetterWake, PageCursor, Store } from '@parley/store';
 import { z } from 'zod';
 import { peopleOperations } from './conversation-people.ts';
 import {
@@ -21,11 +21,11 @@ import {
   inboxOperations,
   throwMissingConversation,
 } from './inbox-operations.ts';
-import { printMessages } from './printed-messages.ts';
+import { renderMessages } from './printed-messages.ts';
 import { rewindOperations } from './rewind-operations.ts';
 import { getFirstWords } from './why-operations.ts';
 
-interface ConversationNeeds extends WakeServices<DeadLetterWake> {
+interface ConversationOperationDeps extends WakeServices<DeadLetterWake> {
   readonly store: Pick<Store, 'conversations' | 'conversationMarks' | 'takeovers'>;
   readonly clock: Clock;
   readonly scrub: Scrub;
@@ -34,7 +34,7 @@ interface ConversationNeeds extends WakeServices<DeadLetterWake> {
   /** This state is shared by everyone who views conversations. */
   answerPrinter(): Promise<AnswerPrinter>;
   /** The models of the named agent, or of the default agent. */
-  situation(agent: string | undefined): GatewayFacts | Promise<GatewayFacts>;
+  situation(agent: string | undefined): GatewayInfo | Promise<GatewayInfo>;
 }
 
 const MAX_LISTED = 50;
@@ -48,7 +48,7 @@ const Id = { id: z.string().max(700) };
 const Mark = z
   .string()
   .regex(/^\d{1,16}\.\d{1,16}$/)
-  .transform((text): PageMark => {
+  .transform((text): PageCursor => {
     const [inbox, outbox] = text.split('.').map(Number);
     return { inbox: inbox ?? 0, outbox: outbox ?? 0 };
   });
@@ -65,15 +65,15 @@ const OneConversation = { conversationId: Id.id };
  * and `/stop` perform.
  */
 export const operations = {
-  list: read(
+  list: defineReadOperation(
     'List conversations, newest first; pass `next` as `before` to get the next page. The first page contains all pinned conversations, and your names, pins and archive as `marks`',
     { before: Count.positive().optional(), limit: Limit },
     listConversationPage,
   ),
-  show: read(
+  show: defineReadOperation(
     'Show one conversation with its model, spend and files, and the models available to it',
     Id,
-    async ({ store, clock, situation }: ConversationNeeds, { id }, { caller }) => {
+    async ({ store, clock, situation }: ConversationOperationDeps, { id }, { caller }) => {
       const found =
         (await store.conversations.details(id, clock(), getInboxReader(caller))) ??
         throwMissingConversation();
@@ -82,20 +82,24 @@ export const operations = {
     },
     { running: true },
   ),
-  messages: read(
+  messages: defineReadOperation(
     'List messages and answers, oldest first; pass `next` as `before` to get the previous page',
     { ...Id, before: Mark.optional(), until: Count.nonnegative().optional(), limit: Limit },
-    async (needs: ConversationNeeds, { id, before = null, until = null, limit }) => {
+    async (needs: ConversationOperationDeps, { id, before = null, until = null, limit }) => {
       const asked = { conversationId: id, before, until, limit };
       const page = await needs.store.conversations.messages(asked);
-      const messages = await printMessages(page, await needs.answerPrinter());
-      return { messages, next: formatPageMark(page.older) };
+      const messages = await renderMessages(page, await needs.answerPrinter());
+      return { messages, next: formatPageCursor(page.older) };
     },
   ),
-  search: read(
+  search: defineReadOperation(
     'Search for messages that contain these words, newest first; repeat the request while `missing` messages are not indexed yet',
     { words: z.string().max(200), before: Mark.optional(), limit: Limit },
-    async (needs: ConversationNeeds, { words: typed, before = null, limit }, { caller }) => {
+    async (
+      needs: ConversationOperationDeps,
+      { words: typed, before = null, limit },
+      { caller },
+    ) => {
       const { store, clock, scrub, defaultAgent } = needs;
       const query = { typed, before, limit, scrub, reader: getInboxReader(caller) };
       const page = await store.conversations.search(query, clock);
@@ -103,22 +107,22 @@ export const operations = {
         ...hit,
         agent: getConversationAgent(hit.conversationId) ?? defaultAgent,
       }));
-      return { hits, next: formatPageMark(page.older), missing: page.missing };
+      return { hits, next: formatPageCursor(page.older), missing: page.missing };
     },
   ),
-  'set-mode': change(
+  'set-mode': defineChangeOperation(
     'Switch a conversation to another mode',
     { ...Id, mode: z.enum(['agent', 'ask', 'plan']) },
-    (needs: ConversationNeeds, { id, mode }) =>
+    (needs: ConversationOperationDeps, { id, mode }) =>
       performAction(needs, id, { kind: 'mode', to: mode }),
   ),
-  'set-model': change(
+  'set-model': defineChangeOperation(
     'Choose another model for a conversation; null selects the model from the settings',
     { ...Id, model: z.string().nullable() },
-    async (needs: ConversationNeeds, { id, model }) => {
+    async (needs: ConversationOperationDeps, { id, model }) => {
       const { models } = await needs.situation(getConversationAgent(id));
       if (model !== null && !models.includes(model)) {
-        throw createRefusal(
+        throw createRefusalError(
           'no-model',
           `There is no model ${model}. Choose one of ${models.join(', ')}.`,
         );
@@ -127,21 +131,21 @@ export const operations = {
     },
     { running: true },
   ),
-  'new-session': change(
+  'new-session': defineChangeOperation(
     'Leave earlier messages out of the prompt from now on',
     Id,
-    (needs: ConversationNeeds, { id }) => performAction(needs, id, { kind: 'new-session' }),
+    (needs: ConversationOperationDeps, { id }) => performAction(needs, id, { kind: 'new-session' }),
   ),
-  stop: change(
+  stop: defineChangeOperation(
     'Stop the running turn and set aside the waiting messages',
     Id,
-    async (needs: ConversationNeeds, { id }) => {
+    async (needs: ConversationOperationDeps, { id }) => {
       const done = await performAction(needs, id, { kind: 'stop' });
       needs.bus.publish({ type: 'stop-turn', conversationId: id });
       return done;
     },
   ),
-  'take-over': change(
+  'take-over': defineChangeOperation(
     'Lead a conversation instead of the agent, which stays silent until you hand it back or the time is up',
     {
       ...OneConversation,
@@ -149,12 +153,12 @@ export const operations = {
     },
     takeOverConversation,
   ),
-  'hand-back': change(
+  'hand-back': defineChangeOperation(
     'Hand a conversation back to the agent; false if nobody had taken it over',
     OneConversation,
     handBackConversation,
   ),
-  reply: change(
+  reply: defineChangeOperation(
     'Write into a chat as the agent or as yourself; a repeated request is sent only once',
     {
       ...OneConversation,
@@ -166,7 +170,7 @@ export const operations = {
     },
     replyAsPerson,
   ),
-  takeovers: read(
+  takeovers: defineReadOperation(
     "List takeovers, their ends, and people's replies, newest first",
     { before: Count.positive().optional(), limit: Limit },
     listTakeovers,
@@ -178,7 +182,7 @@ export const operations = {
 
 /** Returns a page of the list, with the caller's inbox state. */
 async function listConversationPage(
-  { store, clock, scrub, defaultAgent }: ConversationNeeds,
+  { store, clock, scrub, defaultAgent }: ConversationOperationDeps,
   { before, limit }: { readonly before?: number | undefined; readonly limit: number },
   { caller }: Call,
 ) {
@@ -209,7 +213,7 @@ async function listConversationPage(
 const NO_MARKS = { marks: [], isKnown: true } as const;
 
 async function takeOverConversation(
-  { store, bus, log }: ConversationNeeds,
+  { store, bus, log }: ConversationOperationDeps,
   { conversationId, minutes }: { readonly conversationId: string; readonly minutes: number },
   { caller }: Call,
 ): Promise<{ readonly by: string; readonly until: number }> {
@@ -227,7 +231,7 @@ async function takeOverConversation(
 }
 
 async function handBackConversation(
-  needs: ConversationNeeds,
+  needs: ConversationOperationDeps,
   { conversationId }: { readonly conversationId: string },
   { caller }: Call,
 ): Promise<{ readonly handedBack: boolean }> {
@@ -243,7 +247,7 @@ async function handBackConversation(
 }
 
 async function replyAsPerson(
-  needs: ConversationNeeds,
+  needs: ConversationOperationDeps,
   order: NewPersonReply,
   { caller }: Call,
 ): Promise<{ readonly turnId: string; readonly isRepeated: boolean; readonly answered: number }> {
@@ -258,7 +262,7 @@ async function replyAsPerson(
     case 'no-chat':
       throw createNoChatError();
     case 'empty':
-      throw createRefusal('empty-reply', 'This text would be invisible. Write visible text.');
+      throw createRefusalError('empty-reply', 'This text would be invisible. Write visible text.');
     default: {
       const { kind, turnId, answered } = sent;
       const { conversationId: conversation, as } = order;
@@ -270,7 +274,7 @@ async function replyAsPerson(
 
 /** Merges takeovers and replies into a single page. */
 async function listTakeovers(
-  { store, defaultAgent }: ConversationNeeds,
+  { store, defaultAgent }: ConversationOperationDeps,
   { before, limit }: { readonly before?: number | undefined; readonly limit: number },
   { caller }: Call,
 ) {
@@ -293,14 +297,14 @@ async function listTakeovers(
 }
 
 function createNoChatError() {
-  return createRefusal(
+  return createRefusalError(
     'no-chat',
     'A program leads this conversation through the API. It waits for the answer to its request and does not show other messages.',
   );
 }
 
 async function performAction(
-  { store, bus, clock, log }: ConversationNeeds,
+  { store, bus, clock, log }: ConversationOperationDeps,
   id: string,
   action: ConversationAction,
 ): Promise<{ readonly ok: true }> {
@@ -313,6 +317,6 @@ async function performAction(
   return { ok: true };
 }
 
-function formatPageMark(mark: PageMark | null): string | null {
+function formatPageCursor(mark: PageCursor | null): string | null {
   return mark === null ? null : `${mark.inbox}.${mark.outbox}`;
 }

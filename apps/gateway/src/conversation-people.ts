@@ -1,16 +1,16 @@
 import { findOwnership } from '@parley/channels';
-import { type Clock, getConversationAgent, read } from '@parley/core';
+import { type Clock, defineReadOperation, getConversationAgent } from '@parley/core';
 import type { Store } from '@parley/store';
 import { z } from 'zod';
-import type { ShownAgent } from './agent-operations.ts';
-import type { UsageFacts } from './usage-operations.ts';
+import type { AgentSummary } from './agent-operations.ts';
+import type { UsageDisplaySettings } from './usage-operations.ts';
 
-interface PeopleNeeds {
+interface PeopleOperationDeps {
   readonly store: Pick<Store, 'conversations' | 'links' | 'pairing' | 'spend'>;
   readonly clock: Clock;
   /** Lists all agents, starting with the default agent. */
-  agents(): Promise<readonly ShownAgent[]>;
-  usage(): Promise<UsageFacts>;
+  agents(): Promise<readonly AgentSummary[]>;
+  usage(): Promise<UsageDisplaySettings>;
 }
 
 /**
@@ -18,10 +18,10 @@ interface PeopleNeeds {
  * G17).
  */
 export const peopleOperations = {
-  people: read(
+  people: defineReadOperation(
     'List people who recently wrote in a conversation, with their rights, linked accounts and usage today',
     { id: z.string().max(700) },
-    async (needs: PeopleNeeds, { id }) => {
+    async (needs: PeopleOperationDeps, { id }) => {
       const { store, clock } = needs;
       const [found, agents, { dayAt, caps }] = await Promise.all([
         store.conversations.people(id),

@@ -2,13 +2,13 @@ import { createRecordingLogger } from '@parley/core/testing';
 import type { DeadLetterWake, Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type InputOf, performOperation, type Services } from './operations.ts';
+import { type InputOf, type OperationServices, performOperation } from './operations.ts';
 
 const CHAT = { channel: 'telegram', account: 'work', chatId: '5' };
 const route = { ...CHAT, target: { dialect: 'plain', maxLength: 4_096, unit: 'utf16' } } as const;
 
 let store: Store;
-let services: Services;
+let services: OperationServices;
 let woken: DeadLetterWake[];
 let isQueueDown: boolean;
 let lines: readonly string[];
@@ -24,7 +24,7 @@ beforeEach(async () => {
       if (isQueueDown) throw new Error('no Redis');
       woken.push(wake);
     },
-  } as Partial<Services> as Services;
+  } as Partial<OperationServices> as OperationServices;
 });
 afterEach(() => store.close());
 

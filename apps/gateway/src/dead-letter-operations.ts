@@ -1,15 +1,15 @@
 import {
   type Clock,
-  change,
+  defineChangeOperation,
+  defineReadOperation,
   getConversationAgent,
-  read,
   type WakeServices,
   wakeIfPossible,
 } from '@parley/core';
 import type { ChatKey, DeadLetter, DeadLetterWake, Store } from '@parley/store';
 import { z } from 'zod';
 
-interface DeadLetterFacts {
+interface DeadLetterFields {
   readonly id: number;
   /** The time of the failure, in ms since 1970. */
   readonly diedAt: number;
@@ -24,7 +24,7 @@ interface DeadLetterFacts {
   readonly settled: DeadLetter['settled'];
 }
 
-interface FailedPart extends DeadLetterFacts {
+interface FailedPart extends DeadLetterFields {
   readonly kind: 'refused' | 'uncertain';
   readonly text: string;
   /** The name of the part's file; empty if the part has no file. */
@@ -38,7 +38,7 @@ interface FailedPart extends DeadLetterFacts {
   readonly state: 'pending' | 'sending' | 'sent' | 'unknown' | 'failed';
 }
 
-interface UnansweredTurn extends DeadLetterFacts {
+interface UnansweredTurn extends DeadLetterFields {
   readonly kind: 'unanswered';
   readonly turnId: string;
   /** The total number of messages, including those that are not shown. */
@@ -56,17 +56,17 @@ interface UnansweredTurn extends DeadLetterFacts {
 }
 
 /** A dead letter as shown to operators, in JSON. A dead letter's text is private. */
-export type ShownDeadLetter = FailedPart | UnansweredTurn;
+export type DeadLetterDetails = FailedPart | UnansweredTurn;
 
 const MAX_EXCERPT = 300;
 const MAX_MESSAGES = 3;
 
 /** Lists contain only the beginning of it. */
-function toShownDeadLetter(
+function toDeadLetterDetails(
   letter: DeadLetter,
   extent: 'excerpt' | 'whole',
   defaultAgent: string,
-): ShownDeadLetter {
+): DeadLetterDetails {
   const { id, diedAt, settled, conversationId } = letter;
   const agent = conversationId !== null && {
     agent: getConversationAgent(conversationId) ?? defaultAgent,
@@ -115,7 +115,7 @@ function shortenText(text: string): string {
   return letters.length <= MAX_EXCERPT ? text : `${letters.slice(0, MAX_EXCERPT).join('')}…`;
 }
 
-interface DeadLetterNeeds extends WakeServices<DeadLetterWake> {
+interface DeadLetterOperationDeps extends WakeServices<DeadLetterWake> {
   readonly store: Pick<Store, 'deadLetters'>;
   readonly clock: Clock;
   readonly defaultAgent: string;
@@ -143,35 +143,38 @@ const Order = {
   /** Whether to resend message parts that may have arrived already; otherwise they are skipped. */
   evenTwice: z.boolean().default(false),
 };
-type DeadLetterOrder = z.output<z.ZodObject<typeof Order>>;
+type DeadLetterRequest = z.output<z.ZodObject<typeof Order>>;
 
 /** Operations on messages that failed (D06); they contain private text. */
 export const operations = {
-  list: read(
+  list: defineReadOperation(
     'List open dead letters, newest first; pass `next` as `before` to get the next page',
     { before: FromQuery.optional(), limit: FromQuery.min(1).max(MAX_LISTED).default(MAX_LISTED) },
-    async ({ store: { deadLetters }, defaultAgent }: DeadLetterNeeds, { before, limit }) => {
+    async (
+      { store: { deadLetters }, defaultAgent }: DeadLetterOperationDeps,
+      { before, limit },
+    ) => {
       const found = await deadLetters.open({ before, limit });
-      const letters = found.map((letter) => toShownDeadLetter(letter, 'excerpt', defaultAgent));
+      const letters = found.map((letter) => toDeadLetterDetails(letter, 'excerpt', defaultAgent));
       const next = found.length < limit ? null : (found.at(-1)?.id ?? null);
       return { letters, counts: await deadLetters.counts(), next };
     },
   ),
-  show: read(
+  show: defineReadOperation(
     'Show one dead letter in full; null if it does not exist',
     { id: FromQuery },
-    async ({ store, defaultAgent }: DeadLetterNeeds, { id }) => {
+    async ({ store, defaultAgent }: DeadLetterOperationDeps, { id }) => {
       const letter = await store.deadLetters.get(id);
-      return { letter: letter && toShownDeadLetter(letter, 'whole', defaultAgent) };
+      return { letter: letter && toDeadLetterDetails(letter, 'whole', defaultAgent) };
     },
   ),
-  settle: change(
+  settle: defineChangeOperation(
     'Replay or drop dead letters, oldest first; `next` shows where to continue and is null when all are done',
     Order,
-    async (needs: DeadLetterNeeds, order) => {
+    async (needs: DeadLetterOperationDeps, order) => {
       const { ids, next } = await listLettersToSettle(needs, order);
       const results: { readonly id: number; readonly result: SettleResult }[] = [];
-      for (const id of ids) results.push({ id, result: await settleOne(needs, id, order) });
+      for (const id of ids) results.push({ id, result: await settleDeadLetter(needs, id, order) });
       return { results, next };
     },
   ),
@@ -179,8 +182,8 @@ export const operations = {
 
 /** The dead letters are sorted oldest first, so that the parts of an answer keep their order. */
 async function listLettersToSettle(
-  { store }: DeadLetterNeeds,
-  { action, letters, evenTwice }: DeadLetterOrder,
+  { store }: DeadLetterOperationDeps,
+  { action, letters, evenTwice }: DeadLetterRequest,
 ): Promise<{ readonly ids: readonly number[]; readonly next: number | null }> {
   if (Array.isArray(letters)) return { ids: letters.toSorted((a, b) => a - b), next: null };
   const mayBeTwice = action === 'drop' || evenTwice;
@@ -192,10 +195,10 @@ async function listLettersToSettle(
 
 type SettleResult = 'replayed' | 'dropped' | 'uncertain' | 'settled' | 'missing';
 
-async function settleOne(
-  needs: DeadLetterNeeds,
+async function settleDeadLetter(
+  needs: DeadLetterOperationDeps,
   id: number,
-  { action, evenTwice }: DeadLetterOrder,
+  { action, evenTwice }: DeadLetterRequest,
 ): Promise<SettleResult> {
   const { store, clock, log } = needs;
   if (action === 'drop') {

@@ -1,8 +1,8 @@
-import { read } from '@parley/core';
+import { defineReadOperation } from '@parley/core';
 import { z } from 'zod';
 import type { AuditReport, BugReport, LogQuery, LogReport } from './http/api.ts';
 
-interface DiagnosisNeeds {
+interface DiagnosisOperationDeps {
   /** Lists this installation's security weaknesses (U05). */
   audit(): Promise<AuditReport>;
   /** Reads the stored logs of all processes that write to this data folder. */
@@ -14,10 +14,10 @@ interface DiagnosisNeeds {
 const RUNNING = { running: true } as const;
 
 export const audit = {
-  report: read(
+  report: defineReadOperation(
     'List the security weaknesses of this installation; only owners see people, chats and files',
     {},
-    async (needs: DiagnosisNeeds, _, { caller }) => {
+    async (needs: DiagnosisOperationDeps, _, { caller }) => {
       const report = await needs.audit();
       return caller.role === 'owner' ? report : removeNames(report);
     },
@@ -30,7 +30,7 @@ const optionalText = (most: number) => z.string().trim().min(1).max(most).option
 
 /** Log lines name chats and people, so reading them requires a role that may see these. */
 export const logs = {
-  read: read(
+  read: defineReadOperation(
     'List the stored log lines, newest first; pass `next` as `before` to get older lines',
     {
       level: z.enum(['debug', 'info', 'warn', 'error']).default('debug'),
@@ -38,16 +38,16 @@ export const logs = {
       before: z.coerce.number<number | string>().int().positive().optional(),
       limit: z.coerce.number<number | string>().int().min(1).max(MAX_LINES).default(200),
     },
-    ({ logs }: DiagnosisNeeds, query) => logs(query),
+    ({ logs }: DiagnosisOperationDeps, query) => logs(query),
     RUNNING,
   ),
 };
 
 export const report = {
-  bundle: read(
+  bundle: defineReadOperation(
     'Create a bundle for a bug report, without secrets, names or message text',
     {},
-    async ({ bugReport }: DiagnosisNeeds) => bugReport(),
+    async ({ bugReport }: DiagnosisOperationDeps) => bugReport(),
     RUNNING,
   ),
 };

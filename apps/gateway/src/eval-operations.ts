@@ -1,4 +1,4 @@
-import { change } from '@parley/core';
+import { defineChangeOperation } from '@parley/core';
 import { z } from 'zod';
 
 /** A turn that was kept as a case; `notes` says what has changed in the request since the turn. */
@@ -20,7 +20,7 @@ interface EvalNeeds {
 
 /** Operations on the cases of evaluations (G22), which contain private text. */
 export const operations = {
-  keep: change(
+  keep: defineChangeOperation(
     'Keep a recorded turn as the case evals/NAME.yaml in the workspace',
     { turn: z.string().min(1).max(200), name: z.string().min(1).max(80) },
     ({ keepCase }: EvalNeeds, order, { agent }) => keepCase(agent, order),

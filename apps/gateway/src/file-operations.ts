@@ -1,6 +1,6 @@
-import { change, createRefusal, read } from '@parley/core';
+import { createRefusalError, defineChangeOperation, defineReadOperation } from '@parley/core';
 import type { Scrub } from '@parley/core/telemetry/scrubber';
-import { coversFile, type PromptFiles, SOUL, type Workspace } from '@parley/workspace';
+import { matchesFilePattern, type PromptFiles, SOUL, type Workspace } from '@parley/workspace';
 import { z } from 'zod';
 
 /** A workspace's Markdown files and their history (U03). */
@@ -10,7 +10,7 @@ export interface OperatorFiles {
   readonly chats: () => Promise<ReadonlyMap<string, { readonly title: string }>>;
 }
 
-interface FileNeeds {
+interface FileOperationDeps {
   readonly scrub: Scrub;
   /** Returns the files of the named agent, or of the default agent if no name is given. */
   files(agent: string | undefined): Promise<OperatorFiles>;
@@ -27,10 +27,10 @@ const Version = { ...Name, version: z.string().max(300) };
  * agent. The file names were written by people and models.
  */
 export const operations = {
-  list: read(
+  list: defineReadOperation(
     'List files by name, and the names of deleted files with remaining versions',
     {},
-    async (needs: FileNeeds, _, { agent }) => {
+    async (needs: FileOperationDeps, _, { agent }) => {
       const { workspace, chats } = await needs.files(agent);
       const { editor, folder } = workspace;
       const { patterns } = await needs.promptFiles(agent);
@@ -41,16 +41,16 @@ export const operations = {
         chat: known.get(file.name)?.title,
         /** Whether a layer, source or hook of this agent reads the file for prompts. */
         isPromptFile:
-          file.name === SOUL || patterns.some((pattern) => coversFile(pattern, file.name)),
+          file.name === SOUL || patterns.some((pattern) => matchesFilePattern(pattern, file.name)),
       }));
       return { folder, files: shown, removed };
     },
     { running: true },
   ),
-  open: read(
+  open: defineReadOperation(
     'Show one file with its versions, newest first; `text` and `print` are null if it does not exist',
     Name,
-    async ({ files }: FileNeeds, { name }, { agent }) => {
+    async ({ files }: FileOperationDeps, { name }, { agent }) => {
       const { editor } = (await files(agent)).workspace;
       const [file, versions] = await Promise.all([editor.read(name), editor.versions(name)]);
       const shown = versions.map(({ name: version, at, why }) => ({ version, at, why }));
@@ -59,34 +59,38 @@ export const operations = {
       return { name, text, print, isGoverned: name === SOUL, versions: shown };
     },
   ),
-  save: change(
+  save: defineChangeOperation(
     'Write a file; `base` is the hash of the version that you edited, or null for a new file',
     /** A null text removes the file. */
     { ...Name, base: z.string().max(100).nullable(), text: z.string().max(1_000_000).nullable() },
-    async ({ files, scrub }: FileNeeds, { name, base, text }, { agent, caller: { name: by } }) => {
+    async (
+      { files, scrub }: FileOperationDeps,
+      { name, base, text },
+      { agent, caller: { name: by } },
+    ) => {
       const { editor } = (await files(agent)).workspace;
       const before = text?.includes(HIDDEN) ? (await editor.read(name))?.text : undefined;
       const whole = text === null ? null : restoreSecretLines(name, text, before ?? '', scrub);
       return editor.save(name, { base, text: whole, by });
     },
   ),
-  version: read(
+  version: defineReadOperation(
     'Show a version of a file and how it differs from the current file',
     Version,
-    async ({ files }: FileNeeds, { name, version }, { agent }) => {
+    async ({ files }: FileOperationDeps, { name, version }, { agent }) => {
       const { editor } = (await files(agent)).workspace;
       const [text, now] = await Promise.all([editor.version(name, version), editor.read(name)]);
       if (text === null)
-        throw createRefusal('no-version', `There is no version ${version} of ${name}.`);
+        throw createRefusalError('no-version', `There is no version ${version} of ${name}.`);
       // The agent package is loaded only when a comparison needs it.
       const { diffSouls } = await import('@parley/agent');
       return { text, diff: text === now?.text ? '' : diffSouls(text, now?.text ?? '') };
     },
   ),
-  restore: change(
+  restore: defineChangeOperation(
     'Restore a version of a file; the current content is saved as a version',
     Version,
-    async ({ files }: FileNeeds, { name, version }, { agent, caller }) =>
+    async ({ files }: FileOperationDeps, { name, version }, { agent, caller }) =>
       (await files(agent)).workspace.editor.restore(name, version, caller.name),
   ),
 };
@@ -108,7 +112,7 @@ function restoreSecretLines(name: string, text: string, before: string, scrub: S
       const at = lines.findIndex((known) => scrub(known) === line);
       const [known] = at === -1 ? [] : lines.splice(at, 1);
       if (known !== undefined) return known;
-      throw createRefusal(
+      throw createRefusalError(
         'hidden-secret',
         `${name} was not saved, because a line with ${HIDDEN} was changed. Leave such lines unchanged, or write the secret itself.`,
       );

@@ -1,6 +1,6 @@
-import { change, createRefusal } from '@parley/core';
+import { createRefusalError, defineChangeOperation } from '@parley/core';
 
-interface GatewayNeeds {
+interface GatewayOperationDeps {
   /** Asks this process to restart or to exit; absent if the process cannot do this. */
   readonly restart?: (() => void) | undefined;
   readonly stop?: (() => void) | undefined;
@@ -10,23 +10,23 @@ const RUNNING = { running: true } as const;
 
 /** Operations that end this process after sending the response. */
 export const operations = {
-  restart: change(
+  restart: defineChangeOperation(
     'Restart the gateway, for example for settings that need a restart (D12)',
     {},
-    async ({ restart }: GatewayNeeds) => requireEnd(restart),
+    async ({ restart }: GatewayOperationDeps) => shutDownProcess(restart),
     RUNNING,
   ),
-  stop: change(
+  stop: defineChangeOperation(
     'Shut the gateway down so that a backup can be restored',
     {},
-    async ({ stop }: GatewayNeeds) => requireEnd(stop),
+    async ({ stop }: GatewayOperationDeps) => shutDownProcess(stop),
     RUNNING,
   ),
 };
 
-function requireEnd(end: (() => void) | undefined): { readonly text: string } {
+function shutDownProcess(end: (() => void) | undefined): { readonly text: string } {
   if (end === undefined)
-    throw createRefusal('no-end', 'This process cannot end itself. Stop it manually.');
+    throw createRefusalError('no-end', 'This process cannot end itself. Stop it manually.');
   end();
   return { text: 'This process is shutting down.' };
 }

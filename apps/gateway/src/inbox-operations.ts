@@ -1,17 +1,17 @@
 import {
   type Call,
   type Caller,
-  change,
-  createRefusal,
+  createRefusalError,
+  defineChangeOperation,
+  defineReadOperation,
   type LiveBus,
-  read,
   type WakeServices,
   wakeIfPossible,
 } from '@parley/core';
-import type { DeadLetterWake, MarkChange, Store } from '@parley/store';
+import type { ConversationMarkChange, DeadLetterWake, Store } from '@parley/store';
 import { z } from 'zod';
 
-interface InboxNeeds extends WakeServices<DeadLetterWake> {
+interface InboxOperationDeps extends WakeServices<DeadLetterWake> {
   readonly store: Pick<Store, 'conversationMarks' | 'forgetting'>;
   readonly clock: () => number;
   readonly bus: Pick<LiveBus, 'publish'>;
@@ -31,40 +31,40 @@ const Title = z.string().trim().max(MAX_TITLE);
  * caller's devices share.
  */
 export const inboxOperations = {
-  rename: change(
+  rename: defineChangeOperation(
     'Name a conversation in your inbox; an empty name restores its original title',
     { id: Id, title: Title },
-    (needs: InboxNeeds, { id, title }, { caller }) =>
+    (needs: InboxOperationDeps, { id, title }, { caller }) =>
       markConversation(needs, caller, id, { kind: 'rename', title: title === '' ? null : title }),
   ),
-  pin: change(
+  pin: defineChangeOperation(
     'Pin a conversation to the top of your inbox, or unpin it',
     { id: Id, pinned: z.boolean().default(true) },
-    (needs: InboxNeeds, { id, pinned }, { caller }) =>
+    (needs: InboxOperationDeps, { id, pinned }, { caller }) =>
       markConversation(needs, caller, id, { kind: 'pin', to: pinned }),
   ),
-  archive: change(
+  archive: defineChangeOperation(
     'Archive a conversation, or return it to the inbox; a pending approval also returns it',
     { id: Id, archived: z.boolean().default(true) },
-    (needs: InboxNeeds, { id, archived }, { caller }) =>
+    (needs: InboxOperationDeps, { id, archived }, { caller }) =>
       markConversation(needs, caller, id, { kind: 'archive', to: archived }),
   ),
-  'mark-read': change(
+  'mark-read': defineChangeOperation(
     'Mark a conversation as read, up to this message (`newest`) and part (`newestPart`), or entirely',
     { id: Id, message: Seq.optional(), part: Seq.optional() },
-    (needs: InboxNeeds, { id, message, part = 0 }, { caller }) =>
+    (needs: InboxOperationDeps, { id, message, part = 0 }, { caller }) =>
       markConversation(needs, caller, id, {
         kind: 'read',
         upTo: message === undefined ? null : { message, part },
       }),
   ),
-  'mark-unread': change(
+  'mark-unread': defineChangeOperation(
     'Mark the newest message of a conversation as unread',
     { id: Id },
-    (needs: InboxNeeds, { id }, { caller }) =>
+    (needs: InboxOperationDeps, { id }, { caller }) =>
       markConversation(needs, caller, id, { kind: 'unread' }),
   ),
-  'begin-inbox': change(
+  'begin-inbox': defineChangeOperation(
     'Mark everything as read on the first visit, and import the read marks that the browser has stored',
     {
       pinned: Ids,
@@ -77,19 +77,19 @@ export const inboxOperations = {
         .default({}),
       unread: Ids,
     },
-    async ({ store, bus }: InboxNeeds, marks, { caller }) => {
+    async ({ store, bus }: InboxOperationDeps, marks, { caller }) => {
       await store.conversationMarks.begin(getInboxReader(caller), marks);
       bus.publish({ type: 'inbox-changed' });
       return { ok: true } as const;
     },
   ),
-  contents: read(
+  contents: defineReadOperation(
     'Count what deleting a conversation would remove',
     { id: Id },
-    async ({ store }: InboxNeeds, { id }) =>
+    async ({ store }: InboxOperationDeps, { id }) =>
       (await store.forgetting.countForDeletion(id)) ?? throwMissingConversation(),
   ),
-  delete: change(
+  delete: defineChangeOperation(
     'Delete a conversation and everything said in it; a running turn is stopped',
     { id: Id },
     removeConversation,
@@ -107,10 +107,10 @@ export function getCallerName({ person = 'The owner' }: Caller): string {
 }
 
 async function markConversation(
-  { store, bus }: InboxNeeds,
+  { store, bus }: InboxOperationDeps,
   caller: Caller,
   id: string,
-  change: MarkChange,
+  change: ConversationMarkChange,
 ): Promise<{ readonly ok: true }> {
   if (!(await store.conversationMarks.change(getInboxReader(caller), id, change)))
     throwMissingConversation();
@@ -119,7 +119,7 @@ async function markConversation(
 }
 
 async function removeConversation(
-  needs: InboxNeeds,
+  needs: InboxOperationDeps,
   { id }: { readonly id: string },
   { caller }: Call,
 ): Promise<{ readonly messages: number; readonly cronJobs: number; readonly rows: number }> {
@@ -140,7 +140,7 @@ async function removeConversation(
 
 /** Throws ParleyError `no-conversation`. */
 export function throwMissingConversation(): never {
-  throw createRefusal(
+  throw createRefusalError(
     'no-conversation',
     'There is no such conversation; it may have been deleted.',
   );

@@ -1,7 +1,7 @@
 export type { AccountDeps, AccountPlan, AccountStatus } from './accounts/account.ts';
 export type { PlannedAccount } from './accounts/gateway-accounts.ts';
 export { notifyOwner } from './accounts/tell-owner.ts';
-export type { ShownAgent } from './agent-operations.ts';
+export type { AgentSummary } from './agent-operations.ts';
 export type { OperatorApprovals } from './approval-operations.ts';
 export { type BootDeps, type BootOutcome, runBoot } from './boot.ts';
 export { CHANNEL_DEFINITIONS } from './channel-definitions.ts';
@@ -20,4 +20,4 @@ export {
   type GatewayServices,
   startGateway,
 } from './start-gateway.ts';
-export type { UsageFacts } from './usage-operations.ts';
+export type { UsageDisplaySettings } from './usage-operations.ts';

@@ -1,4 +1,4 @@
-import { change, createRefusal } from '@parley/core';
+import { createRefusalError, defineChangeOperation } from '@parley/core';
 import { z } from 'zod';
 
 const Word = z.string().max(4_000);
@@ -25,7 +25,7 @@ export interface McpSignIns {
   finish(answer: z.output<z.ZodObject<typeof SignedIn>>, session: string): Promise<string>;
 }
 
-interface McpNeeds {
+interface McpOperationDeps {
   /** Returns undefined if the settings contain no MCP servers. */
   mcpSignIns(): Promise<McpSignIns | undefined>;
 }
@@ -39,27 +39,31 @@ const TOKEN = 'token';
  * that started it, and an address opened by another site has no effect.
  */
 export const operations = {
-  'sign-in': change(
+  'sign-in': defineChangeOperation(
     'Start signing in to an MCP server; returns the address for the browser',
     { server: z.string().min(1).max(100) },
-    async ({ mcpSignIns }: McpNeeds, { server }, { caller: { origin, session = TOKEN } }) => {
+    async (
+      { mcpSignIns }: McpOperationDeps,
+      { server },
+      { caller: { origin, session = TOKEN } },
+    ) => {
       if (origin === undefined)
-        throw createRefusal('no-page', 'Sign in on the page, under Status.');
+        throw createRefusalError('no-page', 'Sign in on the page, under Status.');
       const round = { redirectUrl: `${origin}/`, session };
       const url = await (await mcpSignIns())?.begin(server, round);
       if (url) return { url };
       const message = `The settings do not contain an MCP server ${server} that is reached over HTTP.`;
-      throw createRefusal('mcp-unknown', message);
+      throw createRefusalError('mcp-unknown', message);
     },
     RUNNING,
   ),
-  'signed-in': change(
+  'signed-in': defineChangeOperation(
     'Finish signing in to an MCP server with the parameters that the browser received',
     SignedIn,
-    async ({ mcpSignIns }: McpNeeds, answer, { caller: { session = TOKEN } }) => {
+    async ({ mcpSignIns }: McpOperationDeps, answer, { caller: { session = TOKEN } }) => {
       const server = await (await mcpSignIns())?.finish(answer, session);
       if (server === undefined)
-        throw createRefusal('mcp-unknown', 'The settings do not contain any MCP servers.');
+        throw createRefusalError('mcp-unknown', 'The settings do not contain any MCP servers.');
       return { text: `Signed in to ${server}.` };
     },
     RUNNING,

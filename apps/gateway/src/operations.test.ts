@@ -2,7 +2,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Call } from '@parley/core';
 import { describe, expect, it } from 'vitest';
-import { findOperation, listOperations, performOperation, type Services } from './operations.ts';
+import {
+  findOperation,
+  listOperations,
+  type OperationServices,
+  performOperation,
+} from './operations.ts';
 
 const reads: string[] = [];
 /** Services that throw when they are used, except for the hooks. */
@@ -12,7 +17,7 @@ const SERVICES = {
     reads.push('hooks');
     return { list: async () => [{ name: 'ci', said: 'it is hunter2' }] };
   },
-} as unknown as Services;
+} as unknown as OperationServices;
 
 const OWNER: Call = { caller: { name: 'Ann', role: 'owner' } };
 

@@ -1,9 +1,9 @@
 import {
   type Call,
-  createRefusal,
+  createRefusalError,
+  isRoleAtLeast,
   type Operation,
   RoleNeededError,
-  roleIncludes,
 } from '@parley/core';
 import { type Scrub, scrubJson } from '@parley/core/telemetry/scrubber';
 import type { z } from 'zod';
@@ -64,12 +64,14 @@ export type OutputOf<Name extends OperationName> = Awaited<ReturnType<NamedOpera
  * The services that the operations in all groups need. Each service is opened when it is first
  * requested.
  */
-export type Services = IntersectionOf<Parameters<NamedOperation<OperationName>['run']>[0]> & {
+export type OperationServices = IntersectionOf<
+  Parameters<NamedOperation<OperationName>['run']>[0]
+> & {
   /** Removes secrets from every response (G18). */
   readonly scrub: Scrub;
 };
 
-type AnyOperation = Operation<Services, z.ZodType, object>;
+type AnyOperation = Operation<OperationServices, z.ZodType, object>;
 
 /** Finds an operation; undefined if no operation has that name. */
 export async function findOperation(name: string): Promise<AnyOperation | undefined> {
@@ -98,36 +100,36 @@ function isOperationGroup(name: string): name is keyof typeof GROUPS {
  * people. Calls without a caller are refused.
  */
 export function performOperation<Name extends OperationName>(
-  services: Services,
+  services: OperationServices,
   name: Name,
   input: unknown,
   call: PartialCall,
 ): Promise<OutputOf<Name>>;
 export function performOperation(
-  services: Services,
+  services: OperationServices,
   name: string,
   input: unknown,
   call: PartialCall,
 ): Promise<object>;
 export async function performOperation(
-  services: Services,
+  services: OperationServices,
   name: string,
   input: unknown,
   { caller, ...call }: PartialCall,
 ): Promise<object> {
   const operation = await findOperation(name);
   if (operation === undefined)
-    throw createRefusal('no-operation', `There is no operation ${name}.`);
+    throw createRefusalError('no-operation', `There is no operation ${name}.`);
   const { role = 'owner' } = operation;
   if (caller === undefined)
-    throw createRefusal('no-caller', `${name} was called without a caller.`);
-  if (!roleIncludes(caller.role, role)) throw new RoleNeededError(role, caller);
+    throw createRefusalError('no-caller', `${name} was called without a caller.`);
+  if (!isRoleAtLeast(caller.role, role)) throw new RoleNeededError(role, caller);
   const parsed = operation.input.safeParse(input);
   if (!parsed.success) {
     const problems = parsed.error.issues.map(({ path, message }) =>
       [path.join('.'), message].filter((part) => part !== '').join(': '),
     );
-    throw createRefusal('wrong-input', problems.join(' '));
+    throw createRefusalError('wrong-input', problems.join(' '));
   }
   const answer = await operation.run(services, parsed.data, { ...call, caller });
   return JSON.parse(scrubJson(JSON.stringify(answer), services.scrub));

@@ -1,5 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { type Clock, change, createRefusal, type Logger, ROLES, read } from '@parley/core';
+import {
+  type Clock,
+  createRefusalError,
+  defineChangeOperation,
+  defineReadOperation,
+  type Logger,
+  ROLES,
+} from '@parley/core';
 import type { Store } from '@parley/store';
 import { z } from 'zod';
 import {
@@ -9,7 +16,7 @@ import {
   toSessionId,
 } from './http/page-sessions.ts';
 
-interface PeopleNeeds {
+interface PeopleOperationDeps {
   readonly store: Pick<Store, 'signIns'>;
   readonly clock: Clock;
   readonly log: Logger;
@@ -37,29 +44,33 @@ const WHY_NOT = {
  * can add a sign-in can make anyone an owner.
  */
 export const operations = {
-  list: read('List the people who have their own sign-in', {}, async ({ store }: PeopleNeeds) => ({
-    people: (await store.signIns.list()).map(({ hash: _, id: __, ...shown }) => shown),
-  })),
-  add: change(
+  list: defineReadOperation(
+    'List the people who have their own sign-in',
+    {},
+    async ({ store }: PeopleOperationDeps) => ({
+      people: (await store.signIns.list()).map(({ hash: _, id: __, ...shown }) => shown),
+    }),
+  ),
+  add: defineChangeOperation(
     'Add a sign-in; its token is shown only in this response',
     { name: Name, role: z.enum(ROLES) },
-    async ({ store, clock, log }: PeopleNeeds, person, { caller }) => {
+    async ({ store, clock, log }: PeopleOperationDeps, person, { caller }) => {
       const token = `${SIGN_IN_PREFIX}${randomBytes(32).toString('base64url')}`;
       const hash = fingerprintSecret(token);
       const stored = { id: toSessionId(hash), hash, createdAt: clock(), usedAt: null };
       const added = await store.signIns.add({ ...person, ...stored });
-      if (added !== 'added') throw createRefusal('not-added', WHY_NOT[added]);
+      if (added !== 'added') throw createRefusalError('not-added', WHY_NOT[added]);
       log.info({ ...person, by: caller.name }, 'a named sign-in was added');
       return { ...person, token };
     },
   ),
-  revoke: change(
+  revoke: defineChangeOperation(
     'Revoke a sign-in and end its sessions immediately',
     { name: z.string() },
-    async ({ store, log, pageSessions }: PeopleNeeds, { name }, { caller }) => {
+    async ({ store, log, pageSessions }: PeopleOperationDeps, { name }, { caller }) => {
       const revoked = await store.signIns.revoke(name);
       if (revoked === null) {
-        throw createRefusal(
+        throw createRefusalError(
           'no-sign-in',
           `There is no sign-in named ${name}. It may have been revoked already.`,
         );

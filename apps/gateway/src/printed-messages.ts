@@ -1,11 +1,11 @@
 import type { AnswerPrinter } from '@parley/channels';
-import type { MessagePage, ShownMessage } from '@parley/store';
+import type { MessagePage, MessageView } from '@parley/store';
 
 /**
  * A message. Answers also have HTML from the page's Markdown renderer, or null if only the text is
  * known.
  */
-type PrintedMessage = Omit<ShownMessage, 'sent'> & {
+type RenderedMessage = Omit<MessageView, 'sent'> & {
   readonly html: string | null;
   /** True for the reply to a command and for notices, whose text was not written by a model. */
   readonly isNotice: boolean;
@@ -15,11 +15,11 @@ type PrintedMessage = Omit<ShownMessage, 'sent'> & {
  * Returns messages with the HTML of the answers. The HTML of an answer is in its first part; the
  * HTML of its other parts is empty.
  */
-export async function printMessages(
+export async function renderMessages(
   { messages, answers }: Pick<MessagePage, 'messages' | 'answers'>,
   { htmlOfPart }: AnswerPrinter,
-): Promise<readonly PrintedMessage[]> {
-  const printed: PrintedMessage[] = [];
+): Promise<readonly RenderedMessage[]> {
+  const printed: RenderedMessage[] = [];
   const shown = new Set<string>();
   for (const { sent, ...message } of messages) {
     const turnId = sent?.turnId ?? '';

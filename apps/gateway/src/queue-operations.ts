@@ -1,18 +1,18 @@
-import { type Clock, read } from '@parley/core';
+import { type Clock, defineReadOperation } from '@parley/core';
 import type { RunningProcess, Store } from '@parley/store';
 
-interface QueueNeeds {
+interface QueueOperationDeps {
   readonly store: Pick<Store, 'backlog' | 'outbox' | 'deadLetters' | 'processes'>;
   readonly clock: Clock;
 }
 
 export const operations = {
-  report: read(
+  report: defineReadOperation(
     'Show waiting, running, unsent and failed work; only owners see chats',
     {},
-    async ({ store, clock }: QueueNeeds, _, { caller }) => {
+    async ({ store, clock }: QueueOperationDeps, _, { caller }) => {
       const report = await readQueue(store, clock());
-      return caller.role === 'owner' ? report : removeChats(report);
+      return caller.role === 'owner' ? report : reduceToAccounts(report);
     },
     { role: 'operator' },
   ),
@@ -21,7 +21,7 @@ export const operations = {
 type QueueReport = Awaited<ReturnType<typeof readQueue>>;
 
 /** Replaces each conversation with its account, such as `telegram:default`. */
-function removeChats(report: QueueReport): QueueReport {
+function reduceToAccounts(report: QueueReport): QueueReport {
   const accountOnly = <One extends { readonly conversationId: string }>(one: One): One => ({
     ...one,
     conversationId: one.conversationId.split(':').slice(0, 2).join(':'),
@@ -33,7 +33,7 @@ function removeChats(report: QueueReport): QueueReport {
 /** The maximum number of entries per list. The totals show whether there are more entries. */
 const MAX_SHOWN = 50;
 
-async function readQueue(store: QueueNeeds['store'], now: number) {
+async function readQueue(store: QueueOperationDeps['store'], now: number) {
   const [backlog, parts, dead, processes] = await Promise.all([
     store.backlog.read(MAX_SHOWN, now),
     store.outbox.counts(),

@@ -1,5 +1,5 @@
 import type { ReplayOutcome } from '@parley/agent/replay-outcome';
-import { change, createRefusal } from '@parley/core';
+import { createRefusalError, defineChangeOperation, defineReadOperation } from '@parley/core';
 import type { RecordedTurn, Store } from '@parley/store';
 import { z } from 'zod';
 
@@ -36,25 +36,41 @@ export type ReplayTurn = (
 interface ReplayNeeds {
   readonly store: Pick<Store, 'recordedTurns' | 'prompts'>;
   replays(): Promise<ReplayTurn>;
+  /** Lists what turns of the named agent can be replayed with; without a name, the default one. */
+  replayChoices(agent: string | undefined): Promise<{
+    /** The models in the settings, as `provider/model`; the first one is the agent's own. */
+    readonly models: readonly string[];
+    readonly profiles: readonly string[];
+  }>;
 }
 
 /** Operations that run recorded turns again (G22). Only owners may see what they show. */
 export const operations = {
-  turn: change(
+  choices: defineReadOperation(
+    'List the models and profiles with which turns of an agent can be replayed',
+    {},
+    ({ replayChoices }: ReplayNeeds, _, { agent }) => replayChoices(agent),
+  ),
+  turn: defineChangeOperation(
     'Run a recorded turn again, with another model, profile or file; only its cost is stored',
     ReplayFields,
     async ({ store, replays }: ReplayNeeds, { turn, ...choice }) => {
       const recorded =
         (await store.recordedTurns.ofTurn(turn)) ?? (await store.prompts.ofTurn(turn));
-      if (recorded === null)
-        throw createRefusal('no-turn', `Nothing is kept of the turn ${JSON.stringify(turn)}.`);
+      if (recorded === null) throw createUnknownTurn(turn);
       const { conversationId, model } = recorded;
       const replay = await replays();
       const key = { turnId: turn, conversationId, model: model ?? '' };
       const outcome = await replay(choice, key, AbortSignal.timeout(REPLAY_MS));
-      if (outcome === null)
-        throw createRefusal('no-turn', `Nothing is kept of the turn ${JSON.stringify(turn)}.`);
+      if (outcome === null) throw createUnknownTurn(turn);
       return outcome;
     },
   ),
 };
+
+function createUnknownTurn(turn: string) {
+  return createRefusalError(
+    'no-turn',
+    `Nothing is kept of the turn ${JSON.stringify(turn)}. Prompts are kept for inspector.keepDays; choose a newer turn.`,
+  );
+}

@@ -2,8 +2,8 @@ import type { BranchResult } from '@parley/agent/branch';
 import type { OperatorMemory } from '@parley/agent/memory';
 import {
   type Clock,
-  change,
-  createRefusal,
+  createRefusalError,
+  defineChangeOperation,
   getConversationAgent,
   type LiveBus,
   type Logger,
@@ -31,7 +31,7 @@ const Message = z.string().min(1).max(256);
 
 /** Operations behind `/rewind` and `/branch` (G23). */
 export const rewindOperations = {
-  rewind: change(
+  rewind: defineChangeOperation(
     'Leave everything after an answer, or from a question on, out of the history; without a message, the last `exchanges`. It stays readable; the result lists what tools did meanwhile, which is not undone',
     {
       id: Id,
@@ -40,7 +40,7 @@ export const rewindOperations = {
     },
     rewindConversation,
   ),
-  branch: change(
+  branch: defineChangeOperation(
     'Open a chat on the page with a copy of a conversation, up to this message; repeating a request opens it once',
     { id: Id, message: Message.optional(), requestId: z.string().min(1).max(100) },
     async (needs: RewindNeeds, { id, message, requestId }, { caller }) => {
@@ -69,7 +69,10 @@ async function rewindConversation(
     (await store.conversations.rewind(id, point, clock())) ?? throwMissingConversation();
   if (result === 'unknown') return refuseUnknown();
   if (result === 'nothing') {
-    throw createRefusal('nothing-to-rewind', 'There is nothing to take back after that point.');
+    throw createRefusalError(
+      'nothing-to-rewind',
+      'There is nothing to take back after that point.',
+    );
   }
   const { turns, messages, effects, setAside, stoppedTurn, stoppedSubAgents } = result;
   log.info({ conversation: id, turns: turns.length }, 'a conversation was rewound from the page');
@@ -122,7 +125,7 @@ async function findPoint(
 }
 
 function refuseUnknown(): never {
-  throw createRefusal(
+  throw createRefusalError(
     'no-message',
     'The agent no longer sees that message: it is from an earlier session, or was taken back already.',
   );
@@ -132,8 +135,8 @@ function refuseBranch(kind: Exclude<BranchResult['kind'], 'opened'>): never {
   if (kind === 'no-conversation') return throwMissingConversation();
   if (kind === 'unknown') return refuseUnknown();
   throw kind === 'empty'
-    ? createRefusal('empty-branch', 'There is nothing to copy before that point.')
-    : createRefusal(
+    ? createRefusalError('empty-branch', 'There is nothing to copy before that point.')
+    : createRefusalError(
         'others-wrote',
         'Only conversations with an owner can be branched: in a chat on the page, the agent reads private files, so it must not take other people’s messages for yours.',
       );

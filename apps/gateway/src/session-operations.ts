@@ -1,8 +1,13 @@
-import { change, createRefusal, type Role, read } from '@parley/core';
+import {
+  createRefusalError,
+  defineChangeOperation,
+  defineReadOperation,
+  type Role,
+} from '@parley/core';
 import { z } from 'zod';
 import type { PageSessions } from './http/page-sessions.ts';
 
-interface SessionNeeds {
+interface SessionOperationDeps {
   pageSessions(): Promise<Pick<PageSessions, 'list' | 'end'>>;
   /** Returns the lowest role for reading each path; other paths are for owners only. */
   readableRoutes(): Promise<Readonly<Record<string, Role>>>;
@@ -10,10 +15,10 @@ interface SessionNeeds {
 
 /** Operations on browsers that are signed in to the page (U03). */
 export const operations = {
-  list: read(
+  list: defineReadOperation(
     'List the browsers that are signed in',
     {},
-    async (needs: SessionNeeds, _, { caller }) => {
+    async (needs: SessionOperationDeps, _, { caller }) => {
       const stored = await (await needs.pageSessions()).list();
       return {
         sessions: stored.map(({ hash: _hash, openedWith: _opener, signIn, ...facts }) => ({
@@ -26,19 +31,22 @@ export const operations = {
       };
     },
   ),
-  end: change(
+  end: defineChangeOperation(
     'Sign out a browser, or all browsers with the id `all`, immediately',
     { id: z.string() },
-    async ({ pageSessions }: SessionNeeds, { id }) => {
+    async ({ pageSessions }: SessionOperationDeps, { id }) => {
       const ended = await (await pageSessions()).end(id);
       if (ended > 0 || id === 'all') return { ended };
-      throw createRefusal('no-session', `There is no session ${id}. It may have ended already.`);
+      throw createRefusalError(
+        'no-session',
+        `There is no session ${id}. It may have ended already.`,
+      );
     },
   ),
-  me: read(
+  me: defineReadOperation(
     "Show the caller's name and role, and the lowest role for reading each path",
     {},
-    async ({ readableRoutes }: SessionNeeds, _, { caller: { person = null, role } }) => ({
+    async ({ readableRoutes }: SessionOperationDeps, _, { caller: { person = null, role } }) => ({
       /** The name of the sign-in; null for the data folder's token. */
       name: person,
       role,
@@ -46,12 +54,12 @@ export const operations = {
     }),
     { role: 'viewer', running: true },
   ),
-  leave: change(
+  leave: defineChangeOperation(
     "End the caller's session",
     {},
-    async ({ pageSessions }: SessionNeeds, _, { caller: { session } }) => {
+    async ({ pageSessions }: SessionOperationDeps, _, { caller: { session } }) => {
       if (session === undefined)
-        throw createRefusal(
+        throw createRefusalError(
           'no-session',
           'You signed in with a token, so there is no session to end.',
         );

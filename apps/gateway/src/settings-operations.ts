@@ -1,6 +1,6 @@
-import { change, read } from '@parley/core';
+import { defineChangeOperation, defineReadOperation } from '@parley/core';
 import { z } from 'zod';
-import type { SettingsWritten, ShownSettings } from './http/api.ts';
+import type { SettingsResponse, SettingsWriteResult } from './http/api.ts';
 
 /** A change to one value. Without `value`, the key is removed and its default applies. */
 const ValueChange = z.strictObject({
@@ -16,20 +16,20 @@ const ValueChange = z.strictObject({
  * when it is written.
  */
 export interface OperatorSettings {
-  show(): ShownSettings;
+  show(): SettingsResponse;
   /** Returns the JSON Schema for editors. */
   schema(): object;
   /**
    * Writes the settings only if Parley could start with them. Throws ParleyError if the file is not
    * writable.
    */
-  change(print: string, changes: readonly z.output<typeof ValueChange>[]): SettingsWritten;
-  replace(print: string, text: string): SettingsWritten;
+  change(print: string, changes: readonly z.output<typeof ValueChange>[]): SettingsWriteResult;
+  replace(print: string, text: string): SettingsWriteResult;
   /** Restores the copy of the file that was made before the last change. */
-  undo(print: string): SettingsWritten;
+  undo(print: string): SettingsWriteResult;
 }
 
-interface SettingsNeeds {
+interface SettingsOperationDeps {
   settingsFile(): Promise<OperatorSettings>;
 }
 
@@ -47,36 +47,37 @@ const RUNNING = { running: true } as const;
  * The settings control the whole installation (U03, D12), so these operations are for owners only.
  */
 export const operations = {
-  show: read(
+  show: defineReadOperation(
     'Show the settings file as written, with its problems',
     {},
-    async ({ settingsFile }: SettingsNeeds) => (await settingsFile()).show(),
+    async ({ settingsFile }: SettingsOperationDeps) => (await settingsFile()).show(),
     RUNNING,
   ),
-  schema: read(
+  schema: defineReadOperation(
     'Show the JSON Schema of the settings file',
     {},
-    async ({ settingsFile }: SettingsNeeds) => (await settingsFile()).schema(),
+    async ({ settingsFile }: SettingsOperationDeps) => (await settingsFile()).schema(),
     RUNNING,
   ),
-  change: change(
+  change: defineChangeOperation(
     'Change values in the settings file; comments are kept',
     { ...Print, changes: z.array(ValueChange).min(1).max(MAX_CHANGES).readonly() },
-    async ({ settingsFile }: SettingsNeeds, { print, changes }) =>
+    async ({ settingsFile }: SettingsOperationDeps, { print, changes }) =>
       (await settingsFile()).change(print, changes),
     RUNNING,
   ),
-  replace: change(
+  replace: defineChangeOperation(
     'Replace the text of the settings file',
     { ...Print, text: z.string().max(MAX_TEXT) },
-    async ({ settingsFile }: SettingsNeeds, { print, text }) =>
+    async ({ settingsFile }: SettingsOperationDeps, { print, text }) =>
       (await settingsFile()).replace(print, text),
     RUNNING,
   ),
-  undo: change(
+  undo: defineChangeOperation(
     'Restore the settings file to its state before the last saved change',
     Print,
-    async ({ settingsFile }: SettingsNeeds, { print }) => (await settingsFile()).undo(print),
+    async ({ settingsFile }: SettingsOperationDeps, { print }) =>
+      (await settingsFile()).undo(print),
     RUNNING,
   ),
 };

@@ -1,6 +1,6 @@
-import { change, read } from '@parley/core';
+import { defineChangeOperation, defineReadOperation } from '@parley/core';
 import { z } from 'zod';
-import type { SetupAnswer, SetupState } from './http/api.ts';
+import type { SetupResult, SetupState } from './http/api.ts';
 
 const Word = z.string().trim().min(1).max(4_000);
 /** It may also be the content of a key file. */
@@ -31,19 +31,19 @@ export type SetupChannel = z.output<z.ZodObject<typeof Channel>>;
  */
 export interface SetupSteps {
   state(): Promise<SetupState>;
-  tryModel(model: SetupModel): Promise<SetupAnswer>;
-  tryChannel(channel: SetupChannel): Promise<SetupAnswer>;
+  tryModel(model: SetupModel): Promise<SetupResult>;
+  tryChannel(channel: SetupChannel): Promise<SetupResult>;
   /**
    * Writes the model into the settings. All functions that save throw ParleyError if the settings
    * file is not writable.
    */
-  saveModel(model: SetupModel): Promise<SetupAnswer>;
-  saveChannel(channel: SetupChannel): Promise<SetupAnswer>;
+  saveModel(model: SetupModel): Promise<SetupResult>;
+  saveChannel(channel: SetupChannel): Promise<SetupResult>;
   /** Makes a person, such as `telegram:42`, an owner. */
-  addOwner(person: string): Promise<SetupAnswer>;
+  addOwner(person: string): Promise<SetupResult>;
 }
 
-interface SetupNeeds {
+interface SetupOperationDeps {
   setup(): Promise<SetupSteps>;
 }
 
@@ -54,40 +54,40 @@ const RUNNING = { running: true } as const;
  * they are for owners only.
  */
 export const operations = {
-  state: read(
+  state: defineReadOperation(
     'Show the current model, channels and owners, and the available choices',
     {},
-    async ({ setup }: SetupNeeds) => (await setup()).state(),
+    async ({ setup }: SetupOperationDeps) => (await setup()).state(),
     RUNNING,
   ),
-  'try-model': change(
+  'try-model': defineChangeOperation(
     'Ask a model server for its models or for a one-word answer; nothing is saved',
     Model,
-    async ({ setup }: SetupNeeds, model) => (await setup()).tryModel(model),
+    async ({ setup }: SetupOperationDeps, model) => (await setup()).tryModel(model),
     RUNNING,
   ),
-  'save-model': change(
+  'save-model': defineChangeOperation(
     'Write the model into the settings file',
     Model,
-    async ({ setup }: SetupNeeds, model) => (await setup()).saveModel(model),
+    async ({ setup }: SetupOperationDeps, model) => (await setup()).saveModel(model),
     RUNNING,
   ),
-  'try-channel': change(
+  'try-channel': defineChangeOperation(
     'Ask a platform which bot a token belongs to; nothing is saved',
     Channel,
-    async ({ setup }: SetupNeeds, channel) => (await setup()).tryChannel(channel),
+    async ({ setup }: SetupOperationDeps, channel) => (await setup()).tryChannel(channel),
     RUNNING,
   ),
-  'save-channel': change(
+  'save-channel': defineChangeOperation(
     'Write a channel into the settings file',
     Channel,
-    async ({ setup }: SetupNeeds, channel) => (await setup()).saveChannel(channel),
+    async ({ setup }: SetupOperationDeps, channel) => (await setup()).saveChannel(channel),
     RUNNING,
   ),
-  'add-owner': change(
+  'add-owner': defineChangeOperation(
     'Make a person an owner in the settings file',
     { person: z.string().regex(/^[a-z][a-z0-9-]*:\S+$/) },
-    async ({ setup }: SetupNeeds, { person }) => (await setup()).addOwner(person),
+    async ({ setup }: SetupOperationDeps, { person }) => (await setup()).addOwner(person),
     RUNNING,
   ),
 };

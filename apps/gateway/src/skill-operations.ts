@@ -1,4 +1,4 @@
-import { change, createRefusal, read } from '@parley/core';
+import { createRefusalError, defineChangeOperation, defineReadOperation } from '@parley/core';
 import type { SkillStatus, Skills } from '@parley/workspace';
 import { z } from 'zod';
 
@@ -9,7 +9,7 @@ export interface OperatorSkills {
   readonly turn: (name: string, isOn: boolean) => void;
 }
 
-interface SkillNeeds {
+interface SkillOperationDeps {
   /** Returns the skills of the named agent, or of the default agent if no name is given. */
   skills(agent: string | undefined): Promise<OperatorSkills>;
 }
@@ -17,46 +17,46 @@ interface SkillNeeds {
 const Name = { name: z.string().max(300) };
 
 export const operations = {
-  list: read(
+  list: defineReadOperation(
     'List all skills, whether each of them is used, and the reason if it is not',
     {},
-    async (needs: SkillNeeds, _, { agent }) => {
+    async (needs: SkillOperationDeps, _, { agent }) => {
       const { skills } = await needs.skills(agent);
-      return { skills: (await skills.list()).map(toShownSkill) };
+      return { skills: (await skills.list()).map(toSkillSummary) };
     },
   ),
-  show: read(
+  show: defineReadOperation(
     'Show all skills with this name, including unused ones, and the full text of the first one',
     Name,
-    async (needs: SkillNeeds, { name }, { agent }) => {
+    async (needs: SkillOperationDeps, { name }, { agent }) => {
       const { skills } = await needs.skills(agent);
       const named = (await skills.list()).filter(
         (one) => one.name.toLowerCase() === name.toLowerCase(),
       );
-      if (named.length === 0) throw createRefusal('no-skill', `There is no skill ${name}.`);
+      if (named.length === 0) throw createRefusalError('no-skill', `There is no skill ${name}.`);
       const text = await skills.show(name);
       return {
-        skills: named.map(toShownSkill),
+        skills: named.map(toSkillSummary),
         text: text?.kind === 'skill' ? text.text : null,
         /** The reason why the text is missing, if known. */
         reason: text === null || text.kind === 'skill' ? null : text.detail,
       };
     },
   ),
-  turn: change(
+  turn: defineChangeOperation(
     'Turn a skill on or off in the settings, starting with the next message',
     { ...Name, isOn: z.boolean() },
-    async (needs: SkillNeeds, { name, isOn }, { agent }) => {
+    async (needs: SkillOperationDeps, { name, isOn }, { agent }) => {
       const { skills, turn } = await needs.skills(agent);
       const isKnown = (await skills.list()).some((one) => one.name === name);
-      if (!isKnown) throw createRefusal('no-skill', `There is no skill ${name}.`);
+      if (!isKnown) throw createRefusalError('no-skill', `There is no skill ${name}.`);
       turn(name, isOn);
       return { text: `${name} is ${isOn ? 'on' : 'off'}, starting with the next message.` };
     },
   ),
 };
 
-function toShownSkill({ audience, ...skill }: SkillStatus) {
+function toSkillSummary({ audience, ...skill }: SkillStatus) {
   const { state } = skill;
   return {
     ...skill,

@@ -23,7 +23,7 @@ import { openMemoryStore } from '@parley/store/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { PlannedAccount } from './accounts/gateway-accounts.ts';
-import { createStatusWith, NO_OPERATIONS } from './http/testing/full-app.ts';
+import { createTestStatus, NO_OPERATIONS } from './http/testing/full-app.ts';
 import {
   type Gateway,
   type GatewayOptions,
@@ -172,7 +172,7 @@ async function open(
 
 const SERVICES: GatewayServices = {
   operations: NO_OPERATIONS,
-  report: createStatusWith({
+  report: createTestStatus({
     agent: 'Polly',
     mcp: 'refused: {"x-key":"chat-key-1"}',
     port: 12345678,
@@ -333,7 +333,7 @@ describe('a gateway', () => {
       return { ...one, plan: { ...one.plan, settings, rules: { ...RULES, policy } } };
     });
     expect(await same?.say('before')).toMatchObject({ kind: 'accepted' });
-    await running.reload(changed, { ...SERVICES, report: createStatusWith({ agent: 'Molly' }) });
+    await running.reload(changed, { ...SERVICES, report: createTestStatus({ agent: 'Molly' }) });
     expect(happened.toSorted()).toEqual([
       'added started with {}',
       'gone stopped',

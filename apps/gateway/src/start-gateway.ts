@@ -75,7 +75,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { store, clock, log } = options;
   const sweeps = sweepAccounts(options);
   const accounts = new GatewayAccounts({ ...options, sweeps, token: options.http.token }, () =>
-    openRights(options),
+    openAccountRights(options),
   );
   const presence = startPresence({
     bus: options.bus,
@@ -158,7 +158,7 @@ function toHttpOptions(
  * Loads the rights only if other gateways exist and only one gateway at a time may serve an
  * account.
  */
-async function openRights(options: GatewayOptions): Promise<AccountRights> {
+async function openAccountRights(options: GatewayOptions): Promise<AccountRights> {
   const { createLeasedRights } = await import('./accounts/leased-rights.ts');
   return createLeasedRights({ ...options, owner: options.sharedAs ?? '' });
 }

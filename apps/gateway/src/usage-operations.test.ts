@@ -1,7 +1,7 @@
 import type { Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { performOperation, type Services } from './operations.ts';
+import { type OperationServices, performOperation } from './operations.ts';
 
 const TODAY = '2026-11-21';
 const FACTS = {
@@ -24,7 +24,7 @@ describe('the usage report', () => {
     const services = {
       ...{ store, clock: () => 0, defaultAgent: 'main', scrub: (text: string) => text },
       usage: async () => FACTS,
-    } as Partial<Services> as Services;
+    } as Partial<OperationServices> as OperationServices;
     const caller = { name: 'Ann', role: 'owner' } as const;
     return performOperation(services, 'usage/report', query, { caller });
   };

@@ -1,5 +1,5 @@
-import { type Clock, RoleNeededError, read } from '@parley/core';
-import type { CountedUsage, Store, UsageGrouping } from '@parley/store';
+import { type Clock, defineReadOperation, RoleNeededError } from '@parley/core';
+import type { Store, UsageGrouping, UsageTotals } from '@parley/store';
 import { z } from 'zod';
 
 /** A daily usage limit in the settings (G17). */
@@ -10,7 +10,7 @@ interface UsageCap {
 }
 
 /** The settings that determine how usage is shown. */
-export interface UsageFacts {
+export interface UsageDisplaySettings {
   /** The time zone of the default agent, which determines the days for caps. */
   readonly timeZone: string;
   /** Returns the date in this time zone at a given time (ms), such as `2026-11-21`. */
@@ -18,11 +18,11 @@ export interface UsageFacts {
   readonly caps: readonly UsageCap[];
 }
 
-interface UsageNeeds {
+interface UsageOperationDeps {
   readonly store: Pick<Store, 'usage' | 'spend'>;
   readonly clock: Clock;
   readonly defaultAgent: string;
-  usage(): Promise<UsageFacts>;
+  usage(): Promise<UsageDisplaySettings>;
 }
 
 const GROUPINGS = ['day', 'person', 'chat', 'model', 'channel', 'agent'] as const;
@@ -35,13 +35,13 @@ const DAYS = `it must be a number from 1 to ${MAX_DAYS}.`;
 const HOURS = 12;
 
 export const operations = {
-  hours: read(
+  hours: defineReadOperation(
     'Count answers and latency for each of the last 12 hours',
     {},
-    async ({ store, clock }: UsageNeeds) => store.usage.hours(clock(), HOURS),
+    async ({ store, clock }: UsageOperationDeps) => store.usage.hours(clock(), HOURS),
     { role: 'viewer' },
   ),
-  report: read(
+  report: defineReadOperation(
     'Show tokens, cost, turns and latency (U07); only owners see people and chats',
     {
       by: z.enum(GROUPINGS).default('day'),
@@ -54,7 +54,7 @@ export const operations = {
       /** The last day of the report; defaults to today. */
       until: z.iso.date().optional(),
     },
-    async ({ store, clock, ...needs }: UsageNeeds, { by, days, until }, { caller }) => {
+    async ({ store, clock, ...needs }: UsageOperationDeps, { by, days, until }, { caller }) => {
       const isOwner = caller.role === 'owner';
       if (NAMING.has(by) && !isOwner) throw new RoleNeededError('owner', caller);
       const { timeZone, dayAt, caps } = await needs.usage();
@@ -75,7 +75,7 @@ export const operations = {
         perPersonDaily: highest.person,
         perGroupDaily: highest.group,
         perStrangerDaily: null,
-      } satisfies Record<UsageCap['name'], CountedUsage | null>;
+      } satisfies Record<UsageCap['name'], UsageTotals | null>;
       return {
         ...{ by, until: lastDay, timeZone },
         /** The groupings that the caller may request. */
@@ -87,7 +87,7 @@ export const operations = {
          * `used` is today's usage by everyone, or the highest usage of one person or group; null if
          * unknown.
          */
-        caps: caps.map((cap) => ({ ...cap, used: used[cap.name] as CountedUsage | null })),
+        caps: caps.map((cap) => ({ ...cap, used: used[cap.name] as UsageTotals | null })),
       };
     },
     { role: 'viewer' },

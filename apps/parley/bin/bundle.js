@@ -8,10 +8,11 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { isAbsolute, join, normalize } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 /**
@@ -155,6 +156,41 @@ function isMadeOf(root, manifest) {
     // The manifest is not writable, so the next start reads all files again.
   }
   return true;
+}
+
+/**
+ * The installation that `parley upgrade` has put in place of this one, below `releases/`; null if
+ * there is none, or if it is not complete. A release that npm installs replaces the whole folder,
+ * and with it this choice.
+ * @param {string} root
+ * @returns {string | null}
+ */
+export function findUpgraded(root) {
+  try {
+    const { release } = JSON.parse(readFileSync(upgradedPath(root), 'utf8'));
+    const isInside = normalize(release).startsWith('releases') && !isAbsolute(release);
+    const found = join(root, release);
+    return isInside && findProgram(found).folder !== null ? found : null;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Chooses the installation that starts from now on, atomically; null chooses `root` itself.
+ * @param {string} root
+ * @param {string | null} release relative to `root`
+ */
+export function writeUpgraded(root, release) {
+  if (release === null) return rmSync(upgradedPath(root), { force: true });
+  const part = `${upgradedPath(root)}.${process.pid}`;
+  writeFileSync(part, JSON.stringify({ release }), { mode: 0o644 });
+  renameSync(part, upgradedPath(root));
+}
+
+/** @param {string} root */
+function upgradedPath(root) {
+  return join(root, 'dist', 'upgraded.json');
 }
 
 /** @param {string} root */

@@ -4,7 +4,7 @@
 import { spawn } from 'node:child_process';
 import module from 'node:module';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import v8 from 'node:v8';
 
 const NEEDED = 24;
@@ -33,13 +33,25 @@ if (isOld || (isLongRunning && !isWithinLimits()))
   startWithin(isOld ? bundledNode() : process.execPath);
 else await run();
 
+/**
+ * Runs this installation, or the one that `parley upgrade` has put in its place, with its own
+ * launcher.
+ */
 async function run() {
+  const { findUpgraded } = await import('./bundle.js');
+  const root = fileURLToPath(new URL('../../..', import.meta.url));
+  const upgraded = findUpgraded(root);
+  if (upgraded === null) return await runProgram(root);
+  await import(pathToFileURL(join(upgraded, 'apps/parley/bin/parley.js')).href);
+}
+
+/** @param {string} root */
+async function runProgram(root) {
   // The heap grows by 90 % of its used size before a full collection. Less growth costs processor
   // time (50 %: twice as many full collections under load), more growth costs memory (each 10 %: 3
   // to 5 MB after a load). This is not a limit at which a process would crash.
   v8.setFlagsFromString('--heap-growing-percent=90');
   const { findProgram, noteRunning, programModule } = await import('./bundle.js');
-  const root = fileURLToPath(new URL('../../..', import.meta.url));
   const program = findProgram(root);
   if (program.note !== '' && isLongRunning) {
     process.stderr.write(

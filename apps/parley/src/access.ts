@@ -16,10 +16,10 @@ import {
 } from '@parley/channels';
 import { api } from '@parley/channels/api';
 import type { Clock, Logger } from '@parley/core';
-import type { PlannedAccount, UsageFacts } from '@parley/gateway';
+import type { PlannedAccount, UsageDisplaySettings } from '@parley/gateway';
 import { getStrangerCap } from '@parley/settings';
 import type { Store } from '@parley/store';
-import { type LoadedSettings, withHosted } from './settings.ts';
+import { addHostedChannels, type LoadedSettings } from './settings.ts';
 
 /** Misconfigured accounts are included, along with the reason (D12). */
 export function planAccounts(
@@ -32,7 +32,7 @@ export function planAccounts(
   const { approvers } = approvals;
   const agents = toAgentRules(loaded);
   const plans: PlannedAccount[] = planApiAccounts(loaded.settings, { owners, agents });
-  const definitions = withHosted(channels, loaded);
+  const definitions = addHostedChannels(channels, loaded);
   for (const checked of Object.values(loaded.channels)) {
     const { channel, account } = checked;
     // The settings cannot define Parley's own channel for programs; `config check` reports an
@@ -104,7 +104,7 @@ function planApiAccounts(
   return [{ kind: 'ready', plan: { definition: api, account: 'default', settings, rules } }];
 }
 
-export function createServedCheck(
+export function createServedAccountCheck(
   accounts: readonly PlannedAccount[],
 ): (channel: string, account: string) => boolean {
   const served = new Set(
@@ -153,7 +153,7 @@ export function toApprovalRules({
   };
 }
 
-function listOpenPlaces(channels: LoadedSettings['channels']): readonly string[] {
+function listOpenAccessAccounts(channels: LoadedSettings['channels']): readonly string[] {
   return Object.values(channels).flatMap((one) => {
     if (one.kind !== 'ok') return [];
     const { channel, account, access } = one;
@@ -193,7 +193,7 @@ export function openSpendGuard(
 ): SpendGuard {
   const { perStrangerDaily: _resolved, ...caps } = settings.spend;
   const { cap, from } = getStrangerCap(settings.spend);
-  if (named === undefined) logStrangerCap(log, listOpenPlaces(channels), { cap, from });
+  if (named === undefined) logStrangerCap(log, listOpenAccessAccounts(channels), { cap, from });
   const deps = { store, log, ...(clock && { clock }), isStranger: isStranger.bind(null, channels) };
   return createSpendGuard(
     deps,
@@ -208,14 +208,17 @@ function toSpendCaps({ perStrangerDaily: cap, ...caps }: LoadedSettings['setting
 }
 
 /** Returns the spending caps shown in usage reports (U07), broadest first. */
-export function toUsageFacts({ agent, spend }: LoadedSettings['settings']): UsageFacts {
+export function toUsageDisplaySettings({
+  agent,
+  spend,
+}: LoadedSettings['settings']): UsageDisplaySettings {
   const localTime = createLocalTime(agent.timeZone);
   const names = ['totalDaily', 'perPersonDaily', 'perGroupDaily', 'perStrangerDaily'] as const;
   const caps = names.flatMap((name) => {
     const cap = spend[name];
     return cap === undefined || cap === 'off' ? [] : [{ name, ...cap }];
   });
-  const dayAt: UsageFacts['dayAt'] = (now) => localTime(now).date;
+  const dayAt: UsageDisplaySettings['dayAt'] = (now) => localTime(now).date;
   return { timeZone: agent.timeZone, dayAt, caps };
 }
 

@@ -4,7 +4,7 @@ import { type AskCron, newId } from '@parley/core';
 import type { PlannedAccount } from '@parley/gateway';
 import { getContextTokens, resolveWindow } from '@parley/models';
 import {
-  createServedCheck,
+  createServedAccountCheck,
   listOwners,
   openSpendGuard,
   toApprovalRules,
@@ -18,12 +18,12 @@ import type { LoadedPlugins } from './plug-in.ts';
 import { openHeartbeat } from './proactive.ts';
 import type { OpenLog, StartOptions } from './process-options.ts';
 import type { ProcessServices } from './process-services.ts';
-import { type LoadedSettings, withHosted } from './settings.ts';
+import { addHostedChannels, type LoadedSettings } from './settings.ts';
 import { openSoul } from './soul.ts';
 
 export type AgentRuntime = Awaited<ReturnType<typeof openAgentRuntime>>;
 
-export interface SharedByAgents {
+export interface SharedAgentServices {
   readonly options: StartOptions & OpenLog;
   readonly plugins: LoadedPlugins;
   readonly services: Pick<ProcessServices, 'shared' | 'filesOf'>;
@@ -45,7 +45,7 @@ export interface KnownModel {
 export async function openAgentRuntime(
   settings: LoadedSettings['settings'],
   name: string | undefined,
-  common: SharedByAgents,
+  common: SharedAgentServices,
   known: readonly KnownModel[],
 ) {
   const { options, plugins, services, mcp, accounts } = common;
@@ -54,7 +54,7 @@ export async function openAgentRuntime(
   const store = { ...shared.store, ...shared.store.ofAgent(name) };
   const lock = services.filesOf(settings);
   const owners = listOwners(settings);
-  const same = known.find((one) => selectsSameModels(one.settings, settings));
+  const same = known.find((one) => hasSameModels(one.settings, settings));
   const model =
     same === undefined ? chooseModel(settings, { ...options, meter: shared.meter }) : same.model;
   const models = { model: () => model.model, meter: shared.meter };
@@ -84,7 +84,7 @@ export async function openAgentRuntime(
   const preview = createPagePreview(
     agent,
     {
-      channels: withHosted(plugins.definitions, loaded).map(({ id }) => id),
+      channels: addHostedChannels(plugins.definitions, loaded).map(({ id }) => id),
       heartbeat: (choose) => proactive.heartbeat.preview(choose),
     },
     {
@@ -113,7 +113,7 @@ export async function openAgentRuntime(
 /** The stores that the agent's tools write to. */
 function createWorkStores(
   settings: LoadedSettings['settings'],
-  { options: { clock }, plugins, services: { shared }, accounts, askCron }: SharedByAgents,
+  { options: { clock }, plugins, services: { shared }, accounts, askCron }: SharedAgentServices,
   media: ReturnType<typeof openMedia>,
   agentName: string | undefined,
 ) {
@@ -130,7 +130,14 @@ function createWorkStores(
       others: listDelegates(settings, plugins.loaded.settings),
       bounds: settings.limits.subAgents,
     },
-    messages: { store, owners, agentName, serves: createServedCheck(accounts), chats, deliver },
+    messages: {
+      store,
+      owners,
+      agentName,
+      serves: createServedAccountCheck(accounts),
+      chats,
+      deliver,
+    },
     documents: { attachments: store.attachments, media },
     sendFile: { store, deliver, agentFiles: store.agentFiles },
     ...(media.speech !== undefined && { speak: { store, deliver, media } }),
@@ -143,6 +150,6 @@ function createWorkStores(
  * Returns whether two versions of the settings select the same model with the same parameters, so
  * that what is already known about the model still applies.
  */
-function selectsSameModels(a: LoadedSettings['settings'], b: LoadedSettings['settings']): boolean {
+function hasSameModels(a: LoadedSettings['settings'], b: LoadedSettings['settings']): boolean {
   return isDeepStrictEqual([a.model, a.agent.timeZone], [b.model, b.agent.timeZone]);
 }

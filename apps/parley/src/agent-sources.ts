@@ -84,7 +84,7 @@ export function createSkillCommands(skills: Pick<Skills, 'userInvocable'>): Skil
 
 export type MemoryStore = Pick<Store, 'memories' | 'forgetting' | 'links' | 'adapterValues'>;
 
-interface MemoryParts {
+interface MemoryServices {
   readonly tools: {
     readonly memory?: { readonly service: MemoryService; readonly search: MemorySearch };
   };
@@ -108,7 +108,7 @@ export function openMemory(
   workspace: Workspace,
   mode: 'main-session' | 'off',
   { offers, durable, log }: OpenMemoryDeps,
-): MemoryParts {
+): MemoryServices {
   const store = durable?.store;
   const index = store?.memories ?? NO_INDEX;
   const service = new MemoryService({ index, log });
@@ -180,7 +180,7 @@ async function readNamedText(
   const builtIn = await readBuiltInText(folder, name);
   const own = await view.read(`${folder}/${name}.md`);
   if (builtIn === null && own.kind === 'absent' && own.reason === 'missing') {
-    const exist = await listChoices(folder, view);
+    const exist = await listCharacterNames(folder, view);
     log.warn({ folder, name, exist }, 'the settings name a file that does not exist');
   }
   return { name, builtIn };
@@ -196,7 +196,7 @@ async function readBuiltInText(folder: CharacterFolder, name: string): Promise<s
 }
 
 /** Lists the available names: workspace files that everyone may see, and bundled files. */
-async function listChoices(folder: CharacterFolder, view: WorkspaceView): Promise<string[]> {
+async function listCharacterNames(folder: CharacterFolder, view: WorkspaceView): Promise<string[]> {
   const own = (await view.list()).map(({ name }) => name.split('/'));
   const files = own.flatMap(([top, file]) => (top === folder && file !== undefined ? [file] : []));
   const builtIn = await readdir(join(CONFIG, folder));

@@ -77,9 +77,9 @@ export async function openMcpServices(
   const { mcp: settings } = loaded;
   if (Object.keys(settings).length === 0)
     return { settings, mcp: await openMcp(settings, options), signIn: undefined };
-  const { createMcpNotes } = await import('./commands/checks/mcp-accepted.ts');
+  const { createMcpToolChangeChecker } = await import('./commands/checks/mcp-accepted.ts');
   const { createMcpSignIns, openSignIns, createSignInLocks } = await import('./mcp-sign-ins.ts');
-  const onOffer = createMcpNotes(options.folder, options);
+  const onOffer = createMcpToolChangeChecker(options.folder, options);
   const locks = await createSignInLocks(loaded, options, services, createLocalLock);
   const signInAt = openSignIns(options, locks, fetchPublic);
   return {

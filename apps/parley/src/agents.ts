@@ -1,4 +1,4 @@
-import type { ShownAgent } from '@parley/gateway';
+import type { AgentSummary } from '@parley/gateway';
 import { describeRoute } from '@parley/settings';
 import { listOwners } from './access.ts';
 import { type ChosenAgent, type LoadedSettings, listAgents } from './settings.ts';
@@ -12,10 +12,10 @@ interface RunningAgent {
  * Lists all agents as shown on the page and the command line (F14). `running` returns the agent
  * with the given name, or the default one without a name.
  */
-export function listShownAgents(
+export function listAgentSummaries(
   loaded: Pick<LoadedSettings, 'settings' | 'agents'>,
   running?: (name: string | undefined) => RunningAgent | undefined,
-): readonly ShownAgent[] {
+): readonly AgentSummary[] {
   return listAgents(loaded).map((one) => {
     const { agent } = one.settings;
     const { name: isKnown, profile = null, workspace } = agent;

@@ -5,7 +5,7 @@ import {
   createPairingScreen,
   formatBanner,
   formatChannelLine,
-  formatLinkText,
+  formatLinkingInstructions,
   waitForFirstStates,
 } from './banner.ts';
 import { locateDataFolder } from './data-folder.ts';
@@ -111,7 +111,7 @@ function status(state: AccountStatus['state']): AccountStatus {
 }
 
 const drawing = (code: string) =>
-  formatLinkText('whatsapp', { kind: 'pairing', code, how: 'scan' });
+  formatLinkingInstructions('whatsapp', { kind: 'pairing', code, how: 'scan' });
 
 function screenOf(isTTY: boolean) {
   const written: string[] = [];

@@ -5,7 +5,7 @@ import type { ProcessRole } from '@parley/store';
 import { type DataFolder, formatCommandLine } from './data-folder.ts';
 import { formatMinute } from './terminal/text.ts';
 
-export interface RunningState {
+export interface BannerInfo {
   readonly role: ProcessRole;
   readonly agent: { readonly name: string; readonly emoji?: string | undefined };
   readonly model: string;
@@ -20,7 +20,7 @@ export interface RunningState {
  * The token follows `#` because browsers do not send the fragment to servers, so it appears in no
  * server log.
  */
-export function toSignInAddress(address: string, token: string): string {
+export function toSignInUrl(address: string, token: string): string {
   return `${address}/#token=${encodeURIComponent(token)}`;
 }
 
@@ -28,7 +28,7 @@ export function toSignInAddress(address: string, token: string): string {
  * Replaces the wildcard address of a server that listens on all interfaces, because some browsers
  * cannot open `http://0.0.0.0:7411`.
  */
-export function toReachableAddress(address: string): string {
+export function toReachableUrl(address: string): string {
   return address.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
 }
 
@@ -36,7 +36,7 @@ export function toReachableAddress(address: string): string {
  * Formats the startup banner as plain text without colors. The token is shown only in a terminal,
  * because redirected output may be stored in a file.
  */
-export function formatBanner(running: RunningState, isTerminal: boolean): string {
+export function formatBanner(running: BannerInfo, isTerminal: boolean): string {
   if (running.role === 'worker') return formatWorkerBanner(running);
   const { role, agent, model, address, token, folder } = running;
   const name = agent.emoji ? `${agent.emoji} ${agent.name}` : agent.name;
@@ -56,7 +56,7 @@ export function formatBanner(running: RunningState, isTerminal: boolean): string
     ),
     '',
     ...(isTerminal
-      ? [`Chat now   ${toSignInAddress(address, token)}`]
+      ? [`Chat now   ${toSignInUrl(address, token)}`]
       : [
           `Chat now   ${address}`,
           `sign in    ${formatCommandLine('token show', folder)}   (prints the sign-in link)`,
@@ -70,7 +70,7 @@ export function formatBanner(running: RunningState, isTerminal: boolean): string
 }
 
 /** A worker has no channels and no page. Workers serve only health and metrics. */
-function formatWorkerBanner({ model, folder, address }: RunningState): string {
+function formatWorkerBanner({ model, folder, address }: BannerInfo): string {
   return [
     '',
     "Parley's worker is running.",
@@ -85,7 +85,7 @@ function formatWorkerBanner({ model, folder, address }: RunningState): string {
   ].join('\n');
 }
 
-function listNextSteps({ model, channels, folder }: RunningState): string[] {
+function listNextSteps({ model, channels, folder }: BannerInfo): string[] {
   const missing = [
     ...(model.startsWith('offline') ? ['a model'] : []),
     ...(channels.some(({ channel }) => channel !== 'web' && channel !== 'terminal')
@@ -159,7 +159,7 @@ export function createPairingScreen(screen: TerminalScreen) {
     screen.write(
       times > DRAWN_AT_MOST
         ? `\n${channel} is still waiting to be linked: the web page and "parley status" show its code.\n`
-        : `\n${await formatLinkText(channel, state)} When this code expires, a new one is shown.\n`,
+        : `\n${await formatLinkingInstructions(channel, state)} When this code expires, a new one is shown.\n`,
     );
   };
   return {
@@ -185,13 +185,13 @@ export function createPairingScreen(screen: TerminalScreen) {
  * Prints instructions for the accounts that are waiting to be linked. Prints nothing when the
  * output is not a terminal.
  */
-export async function printLinks(
+export async function printLinkingInstructions(
   { print }: { readonly print: (text: string) => void },
   accounts: readonly Pick<AccountStatus, 'channel' | 'state'>[],
 ): Promise<void> {
   for (const { channel, state } of accounts) {
     if (state.kind !== 'pairing' || state.code === '' || !process.stdout.isTTY) continue;
-    print(await formatLinkText(channel, state));
+    print(await formatLinkingInstructions(channel, state));
   }
 }
 
@@ -199,12 +199,12 @@ export async function printLinks(
  * Formats the instructions for linking an account. The text is only for terminals, because the code
  * is as sensitive as a key.
  */
-export async function formatLinkText(
+export async function formatLinkingInstructions(
   channel: string,
   { code, how }: Extract<AccountStatus['state'], { kind: 'pairing' }>,
 ): Promise<string> {
   if (how === 'scan')
-    return `${await drawCode(code)}\nScan this with the phone to link ${channel}.`;
+    return `${await renderQrCode(code)}\nScan this with the phone to link ${channel}.`;
   return `${code}\nType this on the phone to link ${channel}: Settings, Linked devices, Link a device, Link with phone number instead.`;
 }
 
@@ -212,7 +212,7 @@ export async function formatLinkText(
  * Draws a code as lines of text, dark on light whatever the terminal's colors are. The QR code
  * library is loaded on first use.
  */
-async function drawCode(code: string): Promise<string> {
+async function renderQrCode(code: string): Promise<string> {
   const { default: qrcode } = await import('qrcode');
   return qrcode.toString(code, { type: 'terminal', small: true, errorCorrectionLevel: 'L' });
 }

@@ -1,18 +1,18 @@
 import type { ChannelDefinition } from '@parley/channels';
-import { type Clock, readId } from '@parley/core';
+import { type Clock, parseId } from '@parley/core';
 import type { PlannedAccount } from '@parley/gateway';
-import type { Accounts, ChannelSettings } from '@parley/gateway/channel-operations';
+import type { AccountRegistry, ChannelSettings } from '@parley/gateway/channel-operations';
 import { describeProblem } from '@parley/settings';
 import {
   editSettings,
   findAccountPath,
-  readWrittenSettings,
+  readRawSettingsFile,
   type SettingsChange,
 } from '@parley/settings/edit';
 import type { Store } from '@parley/store';
 import { z } from 'zod';
 import { CliError, type DataFolder, UsageError } from './data-folder.ts';
-import { checkSettings, createSettingsCheck, withHosted } from './settings.ts';
+import { addHostedChannels, checkSettings, createSettingsCheck } from './settings.ts';
 
 export interface SettingsFileDeps {
   readonly folder: DataFolder;
@@ -47,11 +47,11 @@ function toGroupId(
   written: string,
 ): string {
   const checked = checkSettings(folder, env, channels);
-  const all = checked.kind === 'ok' ? withHosted(channels, checked) : channels;
+  const all = checked.kind === 'ok' ? addHostedChannels(channels, checked) : channels;
   const form = all.find(({ id }) => id === channel)?.ids?.group;
   if (form === undefined) return written;
   if (form === null) throw new CliError('not-a-group', `${channel} has no groups.`);
-  const read = readId(written, [form]);
+  const read = parseId(written, [form]);
   if (read.kind === 'id') return read.id;
   const meant = read.nearest === undefined ? '' : ` Did you mean ${read.nearest}?`;
   throw new UsageError(`${JSON.stringify(written)} is not ${read.expected}.${meant}`);
@@ -82,11 +82,11 @@ const WithAgents = z.object({ agents: z.record(z.string(), z.unknown()) });
  * Returns an agent's sections as written in the file, and their path, which is the top level for
  * the default agent (F14).
  */
-export function readWrittenSections(
+export function readAgentSections(
   { settingsFile }: Pick<DataFolder, 'settingsFile'>,
   agent: string | undefined,
 ): { readonly path: readonly string[]; readonly values: unknown } {
-  const { values } = readWrittenSettings(settingsFile);
+  const { values } = readRawSettingsFile(settingsFile);
   if (agent === undefined) return { path: [], values };
   const { agents } = WithAgents.safeParse(values).data ?? {};
   return { path: ['agents', agent], values: agents?.[agent] };
@@ -100,7 +100,7 @@ export async function listOfflineAccounts(
   planned: readonly PlannedAccount[],
   { accountPauses }: Pick<Store, 'accountPauses'>,
   clock: Clock,
-): Promise<Accounts> {
+): Promise<AccountRegistry> {
   let pauses = await accountPauses.list();
   const known = planned.map((one) =>
     one.kind === 'broken'

@@ -4,7 +4,7 @@ import type { Store } from '@parley/store';
 import { type Command, InvalidArgumentError } from 'commander';
 import { type DataFolder, formatCommandLine } from './data-folder.ts';
 import { type LoadedSettings, readSettings } from './settings.ts';
-import { refuseWord } from './usage-errors.ts';
+import { rejectUnknownWord } from './usage-errors.ts';
 
 export interface CliContext {
   readonly folder: DataFolder;
@@ -60,7 +60,7 @@ export function addDefault(parent: Command, name: string, description: string): 
     if (word === undefined) return;
     const isTyped = parent.args[0] === name;
     if (isTyped) command.error(`error: too many arguments for '${name}': it takes none`);
-    refuseWord(parent, word);
+    rejectUnknownWord(parent, word);
   });
 }
 
@@ -143,12 +143,12 @@ export async function withStore<T>({ folder, env }: Installation, work: StoreWor
   const loaded = readSettings(folder, env);
   // The store is loaded lazily, because most commands ask a running gateway instead.
   const { openStore } = await import('@parley/store');
-  const { READ_SO_FAR, readMark, refuseLostDatabase } = await import('./database-mark.ts');
+  const { READ_SO_FAR, readStoreMark, assertDatabaseNotLost } = await import('./database-mark.ts');
   const { settings } = loaded;
-  refuseLostDatabase(folder, settings);
+  assertDatabaseNotLost(folder, settings);
   const url = settings.store.url ?? folder.storeUrl;
   // If the clock was set back, the database records this and the gateways report it.
-  const state = { seen: readMark(folder, settings), forget: READ_SO_FAR, onSetback: () => {} };
+  const state = { seen: readStoreMark(folder, settings), forget: READ_SO_FAR, onSetback: () => {} };
   const store = await openStore({ url, clock: systemTime.clock, state });
   try {
     return await work(store, loaded);

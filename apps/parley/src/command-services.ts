@@ -1,12 +1,12 @@
-import { createRefusal, newId, silentLogger, systemTime } from '@parley/core';
+import { createRefusalError, newId, silentLogger, systemTime } from '@parley/core';
 import { CHANNEL_DEFINITIONS } from '@parley/gateway/channel-definitions';
-import type { Services } from '@parley/gateway/operations';
+import type { OperationServices } from '@parley/gateway/operations';
 import type { Store } from '@parley/store';
 import type { CliContext } from './cli.ts';
-import { createScrub, findChosenAgent, type LoadedSettings } from './settings.ts';
+import { createSecretScrubber, findChosenAgent, type LoadedSettings } from './settings.ts';
 
 async function requireGateway(): Promise<never> {
-  throw createRefusal('not-running', 'Only a running gateway can do that.');
+  throw createRefusalError('not-running', 'Only a running gateway can do that.');
 }
 
 /**
@@ -19,11 +19,11 @@ export function createCommandServices(
   store: Store,
   loaded: LoadedSettings,
   atEnd: (end: () => void) => void,
-): Services {
+): OperationServices {
   const proactive = () => import('./proactive.ts');
   const memory = () => import('./memory-here.ts');
   return {
-    ...{ store, newId, scrub: createScrub(folder, env) },
+    ...{ store, newId, scrub: createSecretScrubber(folder, env) },
     ...{ clock: systemTime.clock, log: silentLogger },
     defaultAgent: loaded.settings.agent.id,
     ...{
@@ -44,7 +44,7 @@ export function createCommandServices(
     wake: async () => {},
     answerPrinter: async () => (await import('@parley/channels')).createAnswerPrinter(),
     bus: { publish() {} },
-    agents: async () => (await import('./agents.ts')).listShownAgents(loaded),
+    agents: async () => (await import('./agents.ts')).listAgentSummaries(loaded),
     async channels() {
       const [
         { planAccounts },
@@ -64,7 +64,11 @@ export function createCommandServices(
       const deps = { ...systemTime, store, loaded, folder, env, log: silentLogger };
       return (choice, ...asked) => openReplays(choice, deps)(...asked);
     },
-    usage: async () => (await import('./access.ts')).toUsageFacts(loaded.settings),
+    async replayChoices(name) {
+      const { listReplayChoices } = await import('./commands/replay/list-choices.ts');
+      return listReplayChoices(loaded, name, folder);
+    },
+    usage: async () => (await import('./access.ts')).toUsageDisplaySettings(loaded.settings),
     files: async (name) =>
       (await memory()).openFilesForCommand(store, findChosenAgent(loaded, name)),
     memory: async (name) =>

@@ -14,9 +14,9 @@ import {
 import type { Hooks } from '@parley/proactive';
 import type { Store } from '@parley/store';
 import manifest from '../package.json' with { type: 'json' };
-import { toUsageFacts } from './access.ts';
+import { toUsageDisplaySettings } from './access.ts';
 import type { AgentRuntime } from './agent-runtime.ts';
-import { listShownAgents } from './agents.ts';
+import { listAgentSummaries } from './agents.ts';
 import { type AgentsRuntime, findAgent } from './agents-runtime.ts';
 import { listMemoryChats } from './memory-chats.ts';
 import type { LoadedPlugins } from './plug-in.ts';
@@ -24,7 +24,7 @@ import { openHooks, startBoot } from './proactive.ts';
 import type { OpenLog, StartOptions } from './process-options.ts';
 import type { ProcessServices } from './process-services.ts';
 import type { ReloadableRuntime } from './reloadable-runtime.ts';
-import { notifyOfSetbacks } from './setback-notice.ts';
+import { notifyOfRollbacks } from './setback-notice.ts';
 import { findChosenAgent, isSharedStore, type LoadedSettings } from './settings.ts';
 import type { SettingsWatch } from './settings-watch.ts';
 import { auditInstallation, startAudit } from './startup-audit.ts';
@@ -56,7 +56,7 @@ export async function composeGateway(
   const { processId, shared, accounts } = agents;
   const among = isSharedStore(agents.loaded.settings) ? { processId } : null;
   opened.defer(startBoot({ ...shared, agents: agents.all, accounts, newId, shared: among }));
-  opened.defer(notifyOfSetbacks({ ...shared, folder }));
+  opened.defer(notifyOfRollbacks({ ...shared, folder }));
   opened.defer(startAudit(() => auditInstallation(options, runtime.current), options));
   return {
     ...gateway,
@@ -79,7 +79,7 @@ function createGatewayOptions(
   const { idleHours, maxDays } = http.sessions;
   return {
     ...shared,
-    page: async () => (await import('@parley/console')).createConsole('/', options.openPage),
+    page: async () => (await import('@parley/console')).createConsoleRoutes('/', options.openPage),
     secrets,
     scrub: secrets.scrub,
     ...(onState === undefined ? {} : { onState }),
@@ -187,13 +187,17 @@ function createReplayServices(
   options: StartOptions & OpenLog,
   agents: AgentsRuntime,
   { plugged }: InstalledPlugins,
-): Pick<NonNullable<GatewayServices['operations']>, 'replays' | 'keepCase'> {
+): Pick<NonNullable<GatewayServices['operations']>, 'replays' | 'replayChoices' | 'keepCase'> {
   const { store } = agents.shared;
   return {
     async replays() {
       const { openReplays } = await import('./commands/replay/open-replays.ts');
       const deps = { ...options, store, loaded: agents.loaded };
       return (choice, ...asked) => openReplays(choice, deps)(...asked);
+    },
+    async replayChoices(name) {
+      const { listReplayChoices } = await import('./commands/replay/list-choices.ts');
+      return listReplayChoices(agents.loaded, name, options.folder);
     },
     async keepCase(name, order) {
       const { openEvaluation } = await import('./commands/eval/open-evaluation.ts');
@@ -230,8 +234,8 @@ function createOperationServices(
       to.kind === 'conversation'
         ? turns.wake(to.conversationId)
         : deliver(to.chat.channel, to.chat.account, to.chat.chatId),
-    agents: async () => listShownAgents(agents.loaded, (name) => findAgent(agents, name)),
-    usage: async () => toUsageFacts(settings),
+    agents: async () => listAgentSummaries(agents.loaded, (name) => findAgent(agents, name)),
+    usage: async () => toUsageDisplaySettings(settings),
     audit: () => auditInstallation(options, agents),
     logs: async (query) => {
       const { readLogReport } = await import('./log-report.ts');
@@ -240,8 +244,8 @@ function createOperationServices(
       return readLogReport({ folder: folder.logs, store, channels }, query);
     },
     bugReport: async () => {
-      const { collectOwnReport } = await import('./commands/report/report.ts');
-      return collectOwnReport(options, plugged, agents.loaded);
+      const { collectGatewayReport } = await import('./commands/report/report.ts');
+      return collectGatewayReport(options, plugged, agents.loaded);
     },
     preview: async (name) => agentOf(name).preview,
     ...createReplayServices(options, agents, { plugged, watch }),
@@ -261,10 +265,10 @@ function createOperationServices(
     },
     promptFiles: async (name) => agentOf(name).agent.promptFiles,
     async skills(name) {
-      const { switchSkill } = await import('./skill-settings.ts');
+      const { setSkillEnabled } = await import('./skill-settings.ts');
       const { agent, settings } = agentOf(name);
       const deps = { ...options, channels, settings, name: agent.place.name };
-      return { skills: agent.skills, turn: (...asked) => switchSkill(deps, ...asked) };
+      return { skills: agent.skills, turn: (...asked) => setSkillEnabled(deps, ...asked) };
     },
     async memory(name) {
       const { agent, owners } = agentOf(name);

@@ -1,14 +1,14 @@
 import {
-  addTraces,
+  addTracing,
   createAgentRunner,
   createCompactor,
+  createHeartbeatRunner,
   createMemoryKeeper,
+  createSubAgentRunner,
   createTurnRunner,
   createUnknownAgentNotice,
   createYesterdaySource,
   notifyOfSoul,
-  runHeartbeatsWith,
-  runSubAgentsWith,
   type TurnServices,
 } from '@parley/agent';
 import { GIVEN_UP, renderNoticeParts } from '@parley/channels';
@@ -16,12 +16,12 @@ import { newId, type ReplyRoute } from '@parley/core';
 import { getContextTokens, resolveWindow } from '@parley/models';
 import { startLaneWorker, startScheduler, startSweep } from '@parley/queue';
 import type { Store } from '@parley/store';
-import { createServedCheck, HISTORY, toSubAgentLimits, toTurnLimits } from './access.ts';
+import { createServedAccountCheck, HISTORY, toSubAgentLimits, toTurnLimits } from './access.ts';
 import type { AgentRuntime } from './agent-runtime.ts';
 import type { AgentsRuntime } from './agents-runtime.ts';
-import { keepRetention } from './keep-retention.ts';
+import { startRetention } from './keep-retention.ts';
 import { isSharedStore } from './settings.ts';
-import { recordTurns } from './watchdog/record-turns.ts';
+import { addTurnRecording } from './watchdog/record-turns.ts';
 
 const SWEEP_MS = 3_000;
 /**
@@ -54,9 +54,9 @@ export async function startWorker(agents: AgentsRuntime, owner: string): Promise
   const worker = await startLaneWorker(
     {
       lanes: store.lanes,
-      runTurn: recordTurns(shared.work, addTraces(shared, runTurn, loaded.settings.agent.id)),
+      runTurn: addTurnRecording(shared.work, addTracing(shared, runTurn, loaded.settings.agent.id)),
       work: shared.work,
-      notifyGivenUp: createGivenUpNotifier(shared),
+      notifyGivenUp: createAbandonedMessageNotifier(shared),
       ...lanes,
       owner,
       clock,
@@ -73,8 +73,8 @@ export async function startWorker(agents: AgentsRuntime, owner: string): Promise
   const scheduler = startScheduler({ schedules, bus, clock, log });
   const sweeps = [
     expireApprovals(agents),
-    ...agents.all.map((own) => keepSoul(agents, own)),
-    keepRetention(agents),
+    ...agents.all.map((own) => startSoulMaintenance(agents, own)),
+    startRetention(agents),
   ];
   const end = async (turnsEnded: Promise<void>): Promise<void> => {
     await Promise.all([scheduler.close(SCHEDULE_GRACE_MS), ...sweeps.map((stop) => stop())]);
@@ -95,7 +95,7 @@ export async function startWorker(agents: AgentsRuntime, owner: string): Promise
  * Creates a function that notifies a chat about abandoned messages, whose turns ended the process
  * too often.
  */
-function createGivenUpNotifier({ store, clock, deliver }: AgentsRuntime['shared']) {
+function createAbandonedMessageNotifier({ store, clock, deliver }: AgentsRuntime['shared']) {
   return async (route: ReplyRoute): Promise<void> => {
     await store.outbox.enqueue(renderNoticeParts(GIVEN_UP, route), clock());
     await deliver(route.channel, route.account, route.chatId);
@@ -108,12 +108,12 @@ function createGivenUpNotifier({ store, clock, deliver }: AgentsRuntime['shared'
  */
 function startAgent(agents: AgentsRuntime, own: AgentRuntime) {
   const services = createTurnServices(agents, own);
-  const summing = { ...services, ...createSummaries(agents, own) };
+  const summing = { ...services, ...createSummaryServices(agents, own) };
   const compactor = createCompactor(summing);
   const yesterday = createYesterdaySource(summing);
   const deps = { ...services, compactor, sources: [...own.agent.sources, yesterday] };
   const runWith = (with_: TurnServices) =>
-    runHeartbeatsWith(with_, runSubAgentsWith(with_, createTurnRunner(with_)));
+    createHeartbeatRunner(with_, createSubAgentRunner(with_, createTurnRunner(with_)));
   return {
     run: runWith(deps),
     runWithout: (id: string) => runWith({ ...services, unavailable: createUnknownAgentNotice(id) }),
@@ -177,7 +177,7 @@ export function createTurnServices(
  * Creates the services for summaries. Summaries are not requested by a person, so they count only
  * toward the daily total (G17).
  */
-function createSummaries({ shared }: AgentsRuntime, { agent, owners, store }: AgentRuntime) {
+function createSummaryServices({ shared }: AgentsRuntime, { agent, owners, store }: AgentRuntime) {
   const { clock } = shared;
   const { memory, workspace, place } = agent;
   const { localTime } = place;
@@ -220,7 +220,7 @@ const SOUL_INTERVAL_MS = 5_000;
  * Evaluates proposals for SOUL.md and applies those whose veto period is over. Notifies the owner
  * (W06), including about changes that happened while Parley was not running.
  */
-function keepSoul(
+function startSoulMaintenance(
   { shared, accounts, loaded, processId: owner }: AgentsRuntime,
   { soul, agent, owners }: AgentRuntime,
 ): () => Promise<void> {
@@ -230,16 +230,16 @@ function keepSoul(
   const { settings } = service;
   const notices = {
     ...{ ...shared, agent: id, agentName, settings, localTime, owners },
-    serves: createServedCheck(accounts),
+    serves: createServedAccountCheck(accounts),
   };
   const ending = new AbortController();
   // Evaluation calls a model, which costs money, so only one worker evaluates proposals. Several
   // workers may do the other steps at the same time without harm.
   const evaluate = async (): Promise<void> => {
     if (!isSharedStore(loaded.settings)) return service.evaluate(ending.signal);
-    const { runWhileHeld } = await import('./shared-lock.ts');
+    const { runWithLease } = await import('./shared-lock.ts');
     const lease = { leases: store.leases, name: `soul:${id}`, owner, clock, monotonic, log };
-    await runWhileHeld(lease, () => service.evaluate(ending.signal));
+    await runWithLease(lease, () => service.evaluate(ending.signal));
   };
   const sweep = startSweep('soul', SOUL_INTERVAL_MS, log, async () => {
     if (await service.isIdle(clock())) return;

@@ -12,9 +12,9 @@ import {
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { toReachableAddress } from './banner.ts';
+import { toReachableUrl } from './banner.ts';
 import {
-  announceOwnGateway,
+  announceGateway,
   createDataFolder,
   createTokenGetter,
   type DataFolder,
@@ -23,7 +23,7 @@ import {
   getDefaultDataFolder,
   locateDataFolder,
   lockDataFolder,
-  readOrMakeToken,
+  readOrCreateToken,
   readToken,
   replaceToken,
 } from './data-folder.ts';
@@ -140,7 +140,7 @@ describe('the file of the running gateway', () => {
 
   describe('finding the gateway of a data folder', () => {
     it('finds a running gateway until it has exited', () => {
-      const end = announceOwnGateway(folder, ADDRESS);
+      const end = announceGateway(folder, ADDRESS);
       expect(findInstance(folder)).toMatchObject({ pid: process.pid, address: ADDRESS });
       expect(statSync(folder.instanceFile).mode & 0o777).toBe(0o600);
       end();
@@ -168,7 +168,7 @@ describe('the file of the running gateway', () => {
     });
 
     it('[D09] finds the newest gateway, even after an earlier gateway on the same folder has exited', () => {
-      const end = announceOwnGateway(folder, ADDRESS);
+      const end = announceGateway(folder, ADDRESS);
       const later = { pid: process.pid, address: 'http://127.0.0.1:7412' };
       leaveInstance(folder, later);
       end();
@@ -191,17 +191,17 @@ describe('the token file', () => {
   describe('the token', () => {
     it('[U03] is created once, with a long token that only its owner can read', () => {
       expect(readToken(folder)).toBeNull();
-      const token = readOrMakeToken(folder);
+      const token = readOrCreateToken(folder);
       expect(token).toMatch(/^[\w-]{32}$/);
       expect(mode()).toBe('600');
       chmodSync(folder.tokenFile, 0o644);
-      expect(readOrMakeToken(folder)).toBe(token);
+      expect(readOrCreateToken(folder)).toBe(token);
       expect(mode()).toBe('600');
     });
 
     it('is replaced if it contains only part of a token', () => {
       writeFileSync(folder.tokenFile, 'half');
-      const token = readOrMakeToken(folder);
+      const token = readOrCreateToken(folder);
       expect(token).toHaveLength(32);
       expect(readToken(folder)).toBe(token);
       expect(mode()).toBe('600');
@@ -245,6 +245,6 @@ describe('the displayed address', () => {
     ['http://127.0.0.1:7411', 'http://127.0.0.1:7411'],
     ['http://10.0.0.0:80', 'http://10.0.0.0:80'],
   ])('of %s is %s', (address, shown) => {
-    expect(toReachableAddress(address)).toBe(shown);
+    expect(toReachableUrl(address)).toBe(shown);
   });
 });

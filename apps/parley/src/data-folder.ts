@@ -77,7 +77,7 @@ export function locateDataFolder(flag: string | undefined, env: NodeJS.ProcessEn
  */
 export function createDataFolder(folder: DataFolder): void {
   try {
-    makeFolder(folder.path);
+    createFolder(folder.path);
     accessSync(folder.path, constants.W_OK | constants.X_OK);
   } catch (error) {
     throw createUnwritableError(folder, error);
@@ -88,9 +88,9 @@ export function createDataFolder(folder: DataFolder): void {
  * Creates missing parent folders one by one, because Node's recursive `mkdir` never returns below
  * /proc.
  */
-function makeFolder(path: string): void {
+function createFolder(path: string): void {
   if (existsSync(path)) return;
-  makeFolder(dirname(path));
+  createFolder(dirname(path));
   mkdirSync(path, { mode: 0o700 });
 }
 
@@ -146,6 +146,11 @@ export function hasUnfinishedWork(folder: DataFolder): boolean {
   );
 }
 
+/** Returns whether an upgrade has begun to switch, or is returning. */
+export function hasUnfinishedUpgrade(folder: Pick<DataFolder, 'path'>): boolean {
+  return existsSync(join(folder.path, 'upgrade.json'));
+}
+
 function createUnwritableError(folder: DataFolder, cause: unknown): CliError {
   return new CliError(
     'data-unwritable',
@@ -157,7 +162,7 @@ function createUnwritableError(folder: DataFolder, cause: unknown): CliError {
 /**
  * Returns a fingerprint that changes whenever the file is written or replaced, on any file system.
  */
-export function getFilePrint(file: string): string {
+export function getFileFingerprint(file: string): string {
   try {
     const stat = statSync(file, { throwIfNoEntry: false });
     return stat === undefined ? '' : `${stat.ino} ${stat.size} ${stat.mtimeMs}`;
@@ -199,7 +204,7 @@ export type GatewayInstance = z.infer<typeof Instance>;
  * Records the address of this process's gateway in the instance file. The returned function removes
  * the file unless another gateway on the same folder has replaced it.
  */
-export function announceOwnGateway(folder: DataFolder, address: string): () => void {
+export function announceGateway(folder: DataFolder, address: string): () => void {
   const { instanceFile, settingsFile: settings } = folder;
   const instance: GatewayInstance = { pid: process.pid, address, host: hostname(), settings };
   const line = `${JSON.stringify(instance)}\n`;
@@ -245,7 +250,7 @@ const MIN_KEY_LENGTH = 32;
  * Returns the access token for the page and the API. The token is created at the first start, in a
  * file that only its owner can read.
  */
-export function readOrMakeToken(folder: TokenFile): string {
+export function readOrCreateToken(folder: TokenFile): string {
   const token = readToken(folder);
   if (token === null) return replaceToken(folder);
   chmodSync(folder.tokenFile, 0o600);
@@ -279,10 +284,10 @@ export function replaceToken({ tokenFile }: TokenFile): string {
  * effect immediately.
  */
 export function createTokenGetter(folder: TokenFile): () => string {
-  let token = readOrMakeToken(folder);
-  let seen = getFilePrint(folder.tokenFile);
+  let token = readOrCreateToken(folder);
+  let seen = getFileFingerprint(folder.tokenFile);
   return () => {
-    const print = getFilePrint(folder.tokenFile);
+    const print = getFileFingerprint(folder.tokenFile);
     if (print !== seen) {
       seen = print;
       // If the token file is missing, the previous token stays valid.

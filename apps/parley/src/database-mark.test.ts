@@ -7,8 +7,13 @@ import { silentRuntime } from '@parley/core/testing';
 import { openStore, type Store } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { locateDataFolder } from './data-folder.ts';
-import { followMark, READ_SO_FAR, readMark, refuseLostDatabase } from './database-mark.ts';
-import { notifyOfSetbacks } from './setback-notice.ts';
+import {
+  assertDatabaseNotLost,
+  READ_SO_FAR,
+  readStoreMark,
+  trackStoreMark,
+} from './database-mark.ts';
+import { notifyOfRollbacks } from './setback-notice.ts';
 import { readSettings } from './settings.ts';
 
 const path = mkdtempSync(join(tmpdir(), 'parley-mark-'));
@@ -22,7 +27,7 @@ const open = async () => {
   const onSetback = () => {
     setbacks += 1;
   };
-  const state = { seen: readMark(folder, settings), forget: READ_SO_FAR, onSetback };
+  const state = { seen: readStoreMark(folder, settings), forget: READ_SO_FAR, onSetback };
   store = await openStore({ url: folder.storeUrl, clock: () => 1_000, state });
 };
 /** The counter stored in Redis, if Redis is used. */
@@ -32,7 +37,7 @@ const turns = {
 };
 const run = async () => {
   await open();
-  return followMark({ folder, settings, store, turns, log: silentLogger });
+  return trackStoreMark({ folder, settings, store, turns, log: silentLogger });
 };
 beforeEach(async () => {
   setbacks = 0;
@@ -50,10 +55,10 @@ describe('an empty or missing database beside a used data folder', () => {
     ['gone', () => rmSync(database), /is gone.*restore FILE.*database\.json/],
     ['empty', () => truncateSync(database, 0), /is empty \(0 bytes\).*restore FILE/],
   ])('[D01] is reported as an error with advice: %s', (_what, lose, message) => {
-    refuseLostDatabase(folder, settings);
+    assertDatabaseNotLost(folder, settings);
     lose();
-    expect(() => refuseLostDatabase(folder, settings)).toThrow(message);
-    expect(() => refuseLostDatabase(folder, settings)).toThrow(
+    expect(() => assertDatabaseNotLost(folder, settings)).toThrow(message);
+    expect(() => assertDatabaseNotLost(folder, settings)).toThrow(
       expect.objectContaining({ code: 'database-missing' }),
     );
   });
@@ -61,12 +66,12 @@ describe('an empty or missing database beside a used data folder', () => {
   it('[D01] [U01] is also an error in a data folder of version 0.1.0, but not in a new folder', () => {
     rmSync(folder.databaseMark);
     truncateSync(database, 0);
-    refuseLostDatabase(folder, settings);
+    assertDatabaseNotLost(folder, settings);
     writeFileSync(folder.sendNotes, '');
-    expect(() => refuseLostDatabase(folder, settings)).toThrow(/empty/);
+    expect(() => assertDatabaseNotLost(folder, settings)).toThrow(/empty/);
     rmSync(database);
     rmSync(folder.sendNotes);
-    refuseLostDatabase(folder, settings);
+    assertDatabaseNotLost(folder, settings);
     expect(existsSync(database)).toBe(false);
   });
 });
@@ -79,7 +84,7 @@ describe('a database that is older than its last seen state', () => {
   };
 
   it('[D01] is detected at startup from the mark in the data folder', async () => {
-    expect(readMark(folder, settings)?.counter).toBeGreaterThan(1);
+    expect(readStoreMark(folder, settings)?.counter).toBeGreaterThan(1);
     setCounter(0);
     const end = await run();
     expect(setbacks).toBe(1);
@@ -129,7 +134,7 @@ describe('a database that is older than its last seen state', () => {
     const texts = async () =>
       (await store.outbox.recent({ ...place, chatId: 'c' }, 9)).map(({ part }) => part.body.plain);
     for (let gateway = 0; gateway < 2; gateway += 1) {
-      const stop = notifyOfSetbacks({ ...deps, log: silentLogger }, 5);
+      const stop = notifyOfRollbacks({ ...deps, log: silentLogger }, 5);
       await expect.poll(texts).toEqual([expect.stringContaining('been rolled back')]);
       await stop();
     }

@@ -1,7 +1,7 @@
 import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { formatCounted, type Logger, reasonOf } from '@parley/core';
+import { type Logger, pluralize, reasonOf } from '@parley/core';
 import { startSweep, type WakeUpQueue } from '@parley/queue';
-import type { Setback, Store, StoreMark } from '@parley/store';
+import type { Store, StoreMark, StoreRollback } from '@parley/store';
 import { z } from 'zod';
 import { CliError, type DataFolder, formatCommandLine } from './data-folder.ts';
 import type { LoadedSettings } from './settings.ts';
@@ -38,7 +38,7 @@ function getDatabaseLocation(
  * Reads the mark of this database; null if there is none. A partly written mark file, left by a
  * killed process, is ignored.
  */
-export function readMark(
+export function readStoreMark(
   folder: StoreLocation & Pick<DataFolder, 'databaseMark'>,
   settings: StoreSettings,
 ): StoreMark | null {
@@ -52,7 +52,7 @@ export function readMark(
   }
 }
 
-function writeMark(folder: DataFolder, settings: StoreSettings, mark: StoreMark): void {
+function writeStoreMark(folder: DataFolder, settings: StoreSettings, mark: StoreMark): void {
   const draft = `${folder.databaseMark}.${process.pid}`;
   try {
     const file = { place: getDatabaseLocation(folder, settings), ...mark };
@@ -68,13 +68,13 @@ function writeMark(folder: DataFolder, settings: StoreSettings, mark: StoreMark)
  * missing. Version 0.1.0 did not write a mark. Without a mark, a database of 0 bytes counts as lost
  * if it is accompanied by files that only a running gateway creates.
  */
-export function refuseLostDatabase(folder: DataFolder, settings: StoreSettings): void {
+export function assertDatabaseNotLost(folder: DataFolder, settings: StoreSettings): void {
   if (settings.store.url !== undefined) return;
   const path = folder.storeUrl.replace(/^sqlite:/, '');
   const size = getFileSize(path);
   if (size !== null && size > 0) return;
   const isUsed =
-    readMark(folder, settings) !== null ||
+    readStoreMark(folder, settings) !== null ||
     (size === 0 && (getFileSize(folder.sendNotes) !== null || getFileSize(`${path}-wal`) !== null));
   if (!isUsed) return;
   const what = size === null ? 'is gone' : 'is empty (0 bytes)';
@@ -101,7 +101,7 @@ function getFileSize(path: string): number | null {
   return statSync(path, { throwIfNoEntry: false })?.size ?? null;
 }
 
-export interface MarkDeps {
+export interface StoreMarkDeps {
   readonly folder: DataFolder;
   readonly settings: StoreSettings;
   readonly store: Pick<Store, 'state'>;
@@ -120,7 +120,7 @@ const ALONE_INTERVAL_MS = 10 * 60_000;
  * Compares the database with the newest state recorded in the data folder and in Redis, before any
  * work is accepted. Then keeps both records up to date. The returned function stops the updates.
  */
-export async function followMark(deps: MarkDeps): Promise<() => Promise<void>> {
+export async function trackStoreMark(deps: StoreMarkDeps): Promise<() => Promise<void>> {
   const { folder, settings, store, turns, log } = deps;
   const { state } = store;
   let written = '';
@@ -137,7 +137,7 @@ export async function followMark(deps: MarkDeps): Promise<() => Promise<void>> {
     if (highest > counter) state.expect({ name, counter: highest });
     const line = JSON.stringify(state.seen);
     if (line === written) return;
-    writeMark(folder, settings, state.seen);
+    writeStoreMark(folder, settings, state.seen);
     written = line;
   };
   await state.advance();
@@ -163,10 +163,10 @@ export async function followMark(deps: MarkDeps): Promise<() => Promise<void>> {
 }
 
 /** Formats an explanation for people of a database rollback. */
-export function describeSetback(
-  { at, turns, parts }: Setback,
+export function describeRollback(
+  { at, turns, parts }: StoreRollback,
   folder: Pick<DataFolder, 'path'>,
 ): string {
-  const held = `${formatCounted(turns, 'conversation')} without an answer and ${formatCounted(parts, 'answer part')}`;
+  const held = `${pluralize(turns, 'conversation')} without an answer and ${pluralize(parts, 'answer part')}`;
   return `At ${new Date(at).toISOString()}, Parley found that the database had been rolled back, for example by a failover to a lagging replica or by restoring an older copy. The latest changes are lost. Some work may have been done already, so it is held back as dead letters: ${held}. List them with "${formatCommandLine('dead list', folder)}".`;
 }

@@ -1,12 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ProcessFacts, Store } from '@parley/store';
+import type { ProcessInfo, Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   computeClockLead,
-  describeStrangers,
+  describeProcessDifferences,
   isFirstGateway,
   listDifferences,
   readWorkspaceId,
@@ -18,7 +18,7 @@ const FACTS = {
   settings: { owners: 'a', model: 'b' },
   clockAheadMs: 0,
 };
-const process = (more: Partial<ProcessFacts> = {}) => ({
+const process = (more: Partial<ProcessInfo> = {}) => ({
   version: '1.0.0',
   facts: { ...FACTS, ...more },
 });
@@ -55,7 +55,7 @@ describe('a process compared with the oldest process of its deployment', () => {
 
   it('[D10] reports the names of differing settings sections, but not their contents', () => {
     const other = process({ settings: { owners: 'x', model: 'b' } });
-    const [oldest, stranger] = describeStrangers([process(), other]);
+    const [oldest, stranger] = describeProcessDifferences([process(), other]);
     expect(oldest?.notes).toEqual([]);
     expect(stranger?.notes).toEqual(['its settings differ in owners']);
   });

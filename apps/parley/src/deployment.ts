@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { type Clock, type Logger, newId, reasonOf } from '@parley/core';
 import { startSweep } from '@parley/queue';
-import type { ProcessFacts, RunningProcess, Store } from '@parley/store';
+import type { ProcessInfo, RunningProcess, Store } from '@parley/store';
 import manifest from '../package.json' with { type: 'json' };
 import { CliError, type DataFolder } from './data-folder.ts';
 import type { LoadedSettings } from './settings.ts';
@@ -28,13 +28,13 @@ export interface DeploymentDifference {
   readonly text: string;
 }
 
-interface OwnProcess {
+interface CurrentProcess {
   readonly store: Pick<Store, 'processes'>;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-type JudgedProcess = Pick<RunningProcess, 'version' | 'facts'>;
+type ComparedProcess = Pick<RunningProcess, 'version' | 'facts'>;
 
 /**
  * Compares a process with the longest-running process of its deployment; null if this process is
@@ -42,8 +42,8 @@ type JudgedProcess = Pick<RunningProcess, 'version' | 'facts'>;
  * new settings.
  */
 export function listDifferences(
-  own: JudgedProcess,
-  oldest: JudgedProcess | null,
+  own: ComparedProcess,
+  oldest: ComparedProcess | null,
 ): readonly DeploymentDifference[] {
   const { facts } = own;
   if (facts === undefined) return [];
@@ -80,7 +80,7 @@ export function listDifferences(
 }
 
 /** Describes how each process differs from the oldest one. `processes` is sorted by age. */
-export function describeStrangers<P extends JudgedProcess>(
+export function describeProcessDifferences<P extends ComparedProcess>(
   processes: readonly P[],
 ): readonly (P & { readonly notes: readonly string[] })[] {
   return processes.map((one, at) => ({
@@ -102,14 +102,14 @@ export function computeClockLead(asked: number, answered: number, database: numb
  * Logs how this process differs from its deployment. Throws CliError `stranger` if the difference
  * is unsafe.
  */
-export async function checkStrangers(
-  { store, clock, log }: OwnProcess,
+export async function checkDeployment(
+  { store, clock, log }: CurrentProcess,
   loaded: LoadedSettings,
   folder: DataFolder,
-): Promise<ProcessFacts> {
+): Promise<ProcessInfo> {
   const asked = clock();
   const time = await store.processes.time();
-  const facts: ProcessFacts = {
+  const facts: ProcessInfo = {
     agent: loaded.settings.agent.id,
     workspace: await readWorkspaceId(loaded.settings.agent.workspace),
     settings: hashSections(loaded, folder),
@@ -180,7 +180,7 @@ export function hashSections(
  */
 const BEAT_MS = 7_000;
 
-interface ProcessAnnouncement extends OwnProcess {
+interface ProcessAnnouncement extends CurrentProcess {
   /** Called at most once, when a newer Parley has changed the database. */
   readonly onOutdated?: ((version: string) => void) | undefined;
 }
@@ -189,7 +189,7 @@ interface ProcessAnnouncement extends OwnProcess {
  * Returns the address at which other machines can reach a server that listens on all interfaces of
  * the machine `host`.
  */
-function toReachableAddress(host: string, address: string): string {
+function toReachableUrl(host: string, address: string): string {
   return address.replace(/\/\/(0\.0\.0\.0|\[::\]):/, `//${host}:`);
 }
 
@@ -201,16 +201,16 @@ export function announceProcess(
   { store, clock, log, onOutdated }: ProcessAnnouncement,
   { id, role, address }: Pick<RunningProcess, 'id' | 'role' | 'address'>,
   known: {
-    readonly facts: ProcessFacts;
+    readonly facts: ProcessInfo;
     readonly workspace: string;
     /** It is a function because the settings can change while the process runs. */
-    readonly settingsNow: () => ProcessFacts['settings'];
+    readonly settingsNow: () => ProcessInfo['settings'];
   },
 ): () => Promise<void> {
   const { version } = manifest;
   const host = hostname();
   const own = { id, role, host, pid: process.pid, version };
-  const row = { ...own, address: toReachableAddress(host, address) };
+  const row = { ...own, address: toReachableUrl(host, address) };
   let isOutdated = false;
   let { facts } = known;
   const say = async (): Promise<void> => {

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { printCompletion } from './commands/completion.ts';
 import { acceptFormerOptions } from './former-options.ts';
 import { main } from './main.ts';
-import { describeProgram } from './program.ts';
+import { createProgram } from './program.ts';
 import { type CapturedOutput, captureOutput } from './testing/captured-output.ts';
 
 let written: CapturedOutput;
@@ -25,7 +25,7 @@ const FORMER = [
 /** Returns the options that a command receives when it runs. */
 async function optionsOf(command: string, args: readonly string[]): Promise<object> {
   const run = async () => undefined;
-  const program = describeProgram({ run, bare: run, starting: run });
+  const program = createProgram({ run, bare: run, starting: run });
   let options = {};
   program.hook('preAction', (_program, named) => {
     options = named.opts();
@@ -47,7 +47,7 @@ describe('a renamed option', () => {
 
   it('[U02] appears in help and completion only under its current name', async () => {
     const run = async () => undefined;
-    const program = describeProgram({ run, bare: run, starting: run });
+    const program = createProgram({ run, bare: run, starting: run });
     let script = '';
     const folder = { path: '' } as Parameters<typeof printCompletion>[0]['folder'];
     const print = (text: string) => {

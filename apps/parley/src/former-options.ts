@@ -21,12 +21,12 @@ export function acceptFormerOptions(program: Command, all: typeof FORMER = FORME
     if (option === undefined) throw new Error(`parley ${path} does not have the option ${now}.`);
     const old = new FormerOption(former, option);
     command.addOption(old);
-    noteFormer(command, old, `is called ${now}`);
+    printFormerOptionNotice(command, old, `is called ${now}`);
   }
 }
 
 /** Prints a notice when a former option is used. */
-export function noteFormer(command: Command, option: Option, become: string): void {
+export function printFormerOptionNotice(command: Command, option: Option, become: string): void {
   const former = option.long ?? option.flags;
   const notice = `Note: ${former} ${become} now. The next release will not accept ${former}.\n`;
   command.on(`option:${option.name()}`, () => {

@@ -4,7 +4,7 @@ import type { AdmittedMessage, Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { locateDataFolder } from './data-folder.ts';
-import { keepRetention } from './keep-retention.ts';
+import { startRetention } from './keep-retention.ts';
 import { readSettings } from './settings.ts';
 
 const MINUTE = 60_000;
@@ -60,7 +60,7 @@ const settings = {
  */
 async function rounds(count: number, minutes: number, log = silentLogger): Promise<number> {
   const shared = { store, clock: () => now, monotonic: () => ticks, log };
-  const stop = keepRetention({ shared, processId: 'p', loaded: { ...loaded, settings } });
+  const stop = startRetention({ shared, processId: 'p', loaded: { ...loaded, settings } });
   for (let round = 0; round < count; round += 1) {
     now += minutes * MINUTE;
     ticks += minutes * MINUTE;

@@ -6,7 +6,7 @@ import {
   resolveRecordedTime,
 } from '@parley/core';
 import { startSweep } from '@parley/queue';
-import type { RetentionBounds } from '@parley/store';
+import type { RetentionLimits } from '@parley/store';
 import type { AgentsRuntime } from './agents-runtime.ts';
 import { toRetentionAges } from './settings.ts';
 
@@ -28,7 +28,7 @@ type RetentionDeps = Pick<AgentsRuntime, 'processId' | 'loaded'> & {
  * this (D15). The returned function stops the sweeps. The first sweep is delayed, because adapters
  * that are still connecting may receive earlier messages again.
  */
-export function keepRetention({
+export function startRetention({
   shared,
   processId: owner,
   loaded: { settings },
@@ -37,7 +37,7 @@ export function keepRetention({
   const { everyMinutes, maxMegabytes } = settings.retention;
   const everyMs = everyMinutes * MINUTE_MS;
   const bytes = maxMegabytes === 'unlimited' ? Number.POSITIVE_INFINITY : maxMegabytes * 1e6;
-  const bounds: RetentionBounds = { ages: toRetentionAges(settings), bytes };
+  const bounds: RetentionLimits = { ages: toRetentionAges(settings), bytes };
   const report = createHoldReporter(log);
   let isFirst = true;
   let isEnding = false;
@@ -76,9 +76,9 @@ export function keepRetention({
     const since = clock() - ((await store.retention.last())?.endedAt ?? 0);
     const isMeasured = endedAt !== null && monotonic() - endedAt < everyMs;
     if (isMeasured || (since >= 0 && since < everyMs)) return;
-    const { runWhileHeld } = await import('./shared-lock.ts');
+    const { runWithLease } = await import('./shared-lock.ts');
     const lease = { leases: store.leases, name: 'retention', owner, clock, monotonic, log };
-    await runWhileHeld(lease, ({ isMine }) => round(isMine));
+    await runWithLease(lease, ({ isMine }) => round(isMine));
   });
   return async () => {
     isEnding = true;

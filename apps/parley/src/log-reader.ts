@@ -27,7 +27,7 @@ const BLOCK_BYTES = 64 * 1_024;
  * Reads the log lines that all processes store in a folder, newest first (U03). If the folder is
  * missing, the result is empty.
  */
-export async function readKeptLog(folder: string, query: LogQuery): Promise<StoredLogLines> {
+export async function readStoredLog(folder: string, query: LogQuery): Promise<StoredLogLines> {
   const processes = listProcesses(folder);
   const sources = processes.map((process) => readNewestFirst(folder, process, query));
   const deadline = systemTime.monotonic() + SEARCH_MS;
@@ -92,7 +92,7 @@ async function* readNewestFirst(
     if (file === null) continue;
     try {
       for await (const raw of readLinesBackward(file)) {
-        const read = readLine(raw, process);
+        const read = parseLogLine(raw, process);
         if (read === null || read.at >= (query.before ?? Number.POSITIVE_INFINITY)) continue;
         yield { at: read.at, line: matchesQuery(read, query) ? read : null };
       }
@@ -131,7 +131,7 @@ const Facts = z.looseObject({
  * Parses a log line; returns null for an incomplete line, which is still being written or was cut
  * off by a full disk.
  */
-function readLine(raw: string, process: string): StoredLine | null {
+function parseLogLine(raw: string, process: string): StoredLine | null {
   const parsed = Facts.safeParse(parseJsonLine(raw));
   if (!parsed.success) return null;
   const { time, level, msg: text, ...facts } = parsed.data;

@@ -1,6 +1,6 @@
 import type { LogQuery, LogReport } from '@parley/gateway/api';
 import type { Store } from '@parley/store';
-import { readKeptLog } from './log-reader.ts';
+import { readStoredLog } from './log-reader.ts';
 import { formatLogName } from './process-options.ts';
 
 interface LogReportDeps {
@@ -23,7 +23,7 @@ export async function readLogReport(
   { folder, store, channels }: LogReportDeps,
   query: LogQuery,
 ): Promise<LogReport> {
-  const { lines, next, processes } = await readKeptLog(folder, query);
+  const { lines, next, processes } = await readStoredLog(folder, query);
   const ids = new Set(lines.flatMap(({ conversation }) => conversation ?? []));
   // The log must be readable while the database does not respond, because it is needed most in that
   // situation.

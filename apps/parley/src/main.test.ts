@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openStore } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { announceOwnGateway, locateDataFolder } from './data-folder.ts';
+import { announceGateway, locateDataFolder } from './data-folder.ts';
 import { main } from './main.ts';
 import { type CapturedOutput, captureOutput } from './testing/captured-output.ts';
 
@@ -123,7 +123,7 @@ describe('the command line', () => {
     const other = join(folder, 'other.yaml');
     writeFileSync(other, 'http:\n  port: 99999\n');
     const place = { ...locateDataFolder(folder, {}), settingsFile: other };
-    const end = announceOwnGateway(place, 'http://127.0.0.1:1');
+    const end = announceGateway(place, 'http://127.0.0.1:1');
     expect(await main(['--data', folder, 'config', 'check'])).toBe(1);
     expect(written.out).toContain(`${other}: 1 problem`);
     end();

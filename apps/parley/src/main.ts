@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { ParleyError, toVisibleText } from '@parley/core';
+import { ParleyError, toDisplayText } from '@parley/core';
 import { type Command, CommanderError } from 'commander';
 import type { CliContext, RunCommand } from './cli.ts';
 import {
@@ -10,7 +10,7 @@ import {
   locateDataFolder,
   UsageError,
 } from './data-folder.ts';
-import { describeProgram } from './program.ts';
+import { createProgram } from './program.ts';
 
 interface GlobalFlags {
   readonly data?: string;
@@ -38,7 +38,7 @@ export async function main(
   let asked: Pick<CliContext, 'agent' | 'json'> = {};
   let path = 'parley';
   let scrub = (text: string): string => text;
-  const print = (text: string) => void stdout.write(`${toVisibleText(scrub(text))}\n`);
+  const print = (text: string) => void stdout.write(`${toDisplayText(scrub(text))}\n`);
   const starting: RunCommand = async (command) => {
     code = await command({
       folder: resolveDataFolder(program.opts<GlobalFlags>()),
@@ -49,16 +49,16 @@ export async function main(
   };
   const bare: RunCommand = (command) =>
     starting(async (cli) => {
-      const folder = useStartedSettings(cli.folder, program.opts());
+      const folder = resolveStartedSettings(cli.folder, program.opts());
       if (asked.agent !== undefined) await checkAgent(folder, env, asked.agent);
       return command({ ...cli, folder });
     });
   const run: RunCommand = (command) =>
     bare(async (cli) => {
-      scrub = (await import('./settings.ts')).createScrub(cli.folder, env);
+      scrub = (await import('./settings.ts')).createSecretScrubber(cli.folder, env);
       return command(cli);
     });
-  const program = describeProgram({ run, bare, starting });
+  const program = createProgram({ run, bare, starting });
   program.hook('preAction', (_program, command) => {
     const { agent, json } = command.optsWithGlobals<GlobalFlags>();
     asked = { agent, json };
@@ -70,12 +70,12 @@ export async function main(
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     if (error instanceof UsageError) {
-      const message = toVisibleText(scrub(error.message));
+      const message = toDisplayText(scrub(error.message));
       stderr.write(`error: ${message}\nSee "${path} --help".\n`);
       return 2;
     }
     if (error instanceof ParleyError) {
-      stderr.write(`\n${toVisibleText(scrub(error.message))}\n`);
+      stderr.write(`\n${toDisplayText(scrub(error.message))}\n`);
       return 1;
     }
     throw error;
@@ -97,7 +97,7 @@ async function checkAgent(folder: DataFolder, env: NodeJS.ProcessEnv, agent: str
 /**
  * Uses the settings file that the running gateway was started with, unless the user names a file.
  */
-function useStartedSettings(folder: DataFolder, { config }: GlobalFlags): DataFolder {
+function resolveStartedSettings(folder: DataFolder, { config }: GlobalFlags): DataFolder {
   const settingsFile = config === undefined ? findInstance(folder)?.settings : undefined;
   return settingsFile === undefined ? folder : { ...folder, settingsFile };
 }

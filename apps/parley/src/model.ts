@@ -1,9 +1,9 @@
 import type { Runtime } from '@parley/core';
 import type { Scrub, Secrets } from '@parley/core/telemetry';
 import {
-  type AnswerAsides,
   type ChatModel,
   createChatModel,
+  type HiddenAnswerParts,
   type ModelEvent,
   type ModelMessage,
   type ModelRequest,
@@ -108,7 +108,10 @@ async function* scrubEvents(
   }
 }
 
-function scrubAside(aside: AnswerAsides | undefined, scrub: Scrub): AnswerAsides | undefined {
+function scrubAside(
+  aside: HiddenAnswerParts | undefined,
+  scrub: Scrub,
+): HiddenAnswerParts | undefined {
   if (aside === undefined) return undefined;
   const { reasoning, dropped } = aside;
   const clean = dropped.map(({ raw, problem }) => ({ raw: scrub(raw), problem: scrub(problem) }));

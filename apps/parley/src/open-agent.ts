@@ -21,12 +21,12 @@ import type { LiveBus, Logger, Reader } from '@parley/core';
 import { getConfigPath } from '@parley/core/installation';
 import { HEARTBEAT_READS } from '@parley/proactive';
 import {
+  applyContextSwitches,
   applyFileLimits,
-  applySwitches,
-  createAssembler,
   createBuiltInLayers,
   createLayerRegistry,
   createPersonaSource,
+  createPromptAssembler,
   getLayout,
   IDENTITY_FILE,
   listDeclaredReads,
@@ -41,7 +41,7 @@ import {
   type ManagedFile,
   openWorkspace,
   type PromptFiles,
-  toPatternsInside,
+  toWorkspacePatterns,
   type Workspace,
   type WorkspaceLock,
 } from '@parley/workspace';
@@ -154,7 +154,10 @@ export async function openAgent(options: OpenAgentOptions) {
     ...reads,
     ...[...sources, ...hooks].flatMap(({ reads = [] }) => reads),
     // Settings and profiles also become part of the prompt, so they count as prompt files.
-    ...toPatternsInside(workspace.folder, [options.folder.settingsFile, options.folder.profiles]),
+    ...toWorkspacePatterns(workspace.folder, [
+      options.folder.settingsFile,
+      options.folder.profiles,
+    ]),
   ]);
   const outside = createOutsideTools(settings, { workspace, promptFiles }, options);
   const tools = openTools(
@@ -270,9 +273,9 @@ async function openPrompt(
   const formats = await readChannelFormats(FORMATS);
   const layers = createLayerRegistry([...createBuiltInLayers(formats), ...plugins.layers]);
   const house = applyFileLimits(getLayout(name), limits);
-  const layout = applySwitches(plugins.place(house, layers.get), context);
+  const layout = applyContextSwitches(plugins.place(house, layers.get), context);
   return {
-    prompt: createAssembler({ layers, layout, log }),
+    prompt: createPromptAssembler({ layers, layout, log }),
     reads: listDeclaredReads(layers, layout),
   };
 }

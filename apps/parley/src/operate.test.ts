@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { listSouls } from './commands/soul.ts';
-import { announceOwnGateway, locateDataFolder } from './data-folder.ts';
+import { announceGateway, locateDataFolder } from './data-folder.ts';
 
 it.each<[string, RequestListener]>([
   ['whose answer has another format', (_request, response) => response.end('{}')],
@@ -27,7 +27,7 @@ it.each<[string, RequestListener]>([
     const folder = locateDataFolder(path, {});
     const address = server.address();
     if (address === null || typeof address === 'string') throw new Error('no port');
-    announceOwnGateway(folder, `http://127.0.0.1:${address.port}`);
+    announceGateway(folder, `http://127.0.0.1:${address.port}`);
     const asked = listSouls({ folder, env: {}, print: () => {} });
     await expect(asked).rejects.toMatchObject({
       code: 'status-unanswered',

@@ -16,7 +16,7 @@ import {
   findGateway,
   isRefusedError,
 } from './running-gateway.ts';
-import { stripControls } from './terminal/text.ts';
+import { stripControlCharacters } from './terminal/text.ts';
 
 /**
  * The caller's identity when no gateway is running. Users who can write the data folder act as its
@@ -48,7 +48,7 @@ export async function withOperations(
 ): Promise<number> {
   try {
     const gateway = await findGateway(cli.folder, cli.env);
-    if (gateway === null) return await workOffline(cli, name, work);
+    if (gateway === null) return await runOffline(cli, name, work);
     const perform: Operations['perform'] = (asked, input, withinMs) =>
       askGateway(gateway, addAgentToPath(`/api/${asked}`, cli.agent), {
         body: { ...input },
@@ -66,7 +66,7 @@ export async function withOperations(
   }
 }
 
-async function workOffline(
+async function runOffline(
   cli: CliContext,
   name: OperationName,
   work: (operations: Operations) => Promise<number>,
@@ -120,5 +120,7 @@ export function operateText<Name extends TextOperation>(
   name: Name,
   input: InputOf<Name>,
 ): Promise<number> {
-  return operateAndPrint(cli, name, input, ({ text }) => stripControls(text.replaceAll('`', '')));
+  return operateAndPrint(cli, name, input, ({ text }) =>
+    stripControlCharacters(text.replaceAll('`', '')),
+  );
 }

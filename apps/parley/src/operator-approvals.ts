@@ -1,11 +1,11 @@
 import { diffSouls } from '@parley/agent';
-import { escapeUnclear } from '@parley/agent/shown-arguments';
+import { escapeAmbiguousCharacters } from '@parley/agent/shown-arguments';
 import type { OperatorApprovals } from '@parley/gateway';
 import type { SettingsChange } from '@parley/settings/edit';
 import type { Store } from '@parley/store';
 import type { Workspace } from '@parley/workspace';
 import { z } from 'zod';
-import { changeSettings, readWrittenSections, type SettingsFileDeps } from './channels.ts';
+import { changeSettings, readAgentSections, type SettingsFileDeps } from './channels.ts';
 import { findCallPath } from './commands/checks/record-facts.ts';
 import { CliError } from './data-folder.ts';
 import { checkSettings, findChosenAgent } from './settings.ts';
@@ -42,7 +42,7 @@ export function createApprovalRules(
   };
   /** An agent without its own list gets a list that starts with the inherited rules. */
   const change = (kind: 'add' | 'take', value: string): SettingsChange => {
-    const { path: at, values } = readWrittenSections(folder, name);
+    const { path: at, values } = readAgentSections(folder, name);
     const path = [...at, 'approvals', 'auto'];
     if (name === undefined || OwnRules.safeParse(values).success) return { kind, path, value };
     const others = list().filter((rule) => rule !== value);
@@ -83,7 +83,7 @@ function createAgentFiles({ store, workspace, clock }: ApprovalDeps): OperatorAp
           const conversation =
             write && (await store.conversations.details(write.conversationId, clock()));
           const writtenIn = conversation?.title ?? null;
-          return { ...file, writtenIn, shown: escapeUnclear(content) };
+          return { ...file, writtenIn, shown: escapeAmbiguousCharacters(content) };
         }),
       );
     },
@@ -96,7 +96,7 @@ function createAgentFiles({ store, workspace, clock }: ApprovalDeps): OperatorAp
       const proposed = parseProposedFile(shown);
       if (proposed === null) return null;
       const now = await agentFiles.content(proposed.path);
-      return diffSouls(now === null ? '' : escapeUnclear(now).trimEnd(), proposed.text);
+      return diffSouls(now === null ? '' : escapeAmbiguousCharacters(now).trimEnd(), proposed.text);
     },
   };
 }

@@ -47,7 +47,7 @@ export interface PlugInDeps {
  * channels; if plugins define channels, the settings are checked again. Throws the same CliErrors
  * as `readSettings`, but never because of an error in a plugin.
  */
-export async function loadPluginsOf(
+export async function loadConfiguredPlugins(
   first: LoadedSettings,
   deps: PlugInDeps,
 ): Promise<LoadedPlugins> {
@@ -140,7 +140,7 @@ export function findPluginOnStack(
  * open, so the command calls `end` when it is finished. `end` exits the process if it does not exit
  * by itself first. Without plugins, `end` does nothing.
  */
-export async function plugInForCommand(
+export async function loadPluginsForCommand(
   first: LoadedSettings,
   { folder, env }: Pick<PlugInDeps, 'folder' | 'env'>,
   log: Logger = silentLogger,
@@ -149,5 +149,5 @@ export async function plugInForCommand(
   const end = () => {
     if (first.settings.plugins.length > 0) setTimeout(() => process.exit(), 200).unref();
   };
-  return { ...(await loadPluginsOf(first, deps)), end };
+  return { ...(await loadConfiguredPlugins(first, deps)), end };
 }

@@ -24,10 +24,10 @@ import { type BootDeps, CHANNEL_DEFINITIONS, type PlannedAccount, runBoot } from
 import {
   type Cron,
   countTokensToday,
+  createAlertTargetFinder,
   createCron,
-  createFindTarget,
+  createHeartbeatJudge,
   createHooks,
-  createJudge,
   Heartbeat,
   type Hooks,
 } from '@parley/proactive';
@@ -35,14 +35,14 @@ import type { OperatorCron } from '@parley/proactive/cron';
 import type { WakeDelivery, WakeUpQueue } from '@parley/queue';
 import type { HeartbeatRun, Store } from '@parley/store';
 import type { Workspace } from '@parley/workspace';
-import { createServedCheck, listOwners, planAccounts } from './access.ts';
+import { createServedAccountCheck, listOwners, planAccounts } from './access.ts';
 import { createOutsideTools, type OpenAgent } from './open-agent.ts';
 import type { StartOptions } from './process-options.ts';
 import { type ChosenAgent, findChosenAgent, type LoadedSettings } from './settings.ts';
 import { openWorkspaceForCommand } from './shared-lock.ts';
 
 interface OpenHeartbeatDeps
-  extends Pick<CronParts, 'store' | 'turns' | 'deliver' | 'accounts' | 'clock' | 'log'>,
+  extends Pick<CronDeps, 'store' | 'turns' | 'deliver' | 'accounts' | 'clock' | 'log'>,
     Pick<Runtime, 'meter'>,
     Pick<OpenAgent, 'place' | 'workspace' | 'promptFiles'>,
     Pick<StartOptions, 'folder'> {
@@ -56,9 +56,10 @@ export function openHeartbeat(
   const { store, turns, deliver, clock } = deps;
   const settings = all.heartbeat;
   const { chats } = all.tools.message;
-  const serves = createServedCheck(accounts);
+  const serves = createServedAccountCheck(accounts);
   const { name: agentName } = agent;
-  const targetOf = (tell: string) => createFindTarget({ ...deps, agentName, serves, chats, tell });
+  const targetOf = (tell: string) =>
+    createAlertTargetFinder({ ...deps, agentName, serves, chats, tell });
   const findTarget = targetOf(settings.notify);
   const notify = async (key: string, markdown: string) => {
     const chat = await findOwnerChat({ ...deps, agentName, serves });
@@ -84,7 +85,7 @@ export function openHeartbeat(
     deliver: ({ channel, account, chatId }) => deliver(channel, account, chatId),
   });
   const rules = {
-    judge: createJudge({ ...deps, agent, settings, timeZone: () => heartbeat.timeZone() }),
+    judge: createHeartbeatJudge({ ...deps, agent, settings, timeZone: () => heartbeat.timeZone() }),
     limits: async (run: Pick<HeartbeatRun, 'agent'>) => {
       // Runs started by a hook do not count toward the heartbeat's budget; `spend` limits both.
       if (run.agent !== agent.id) return {};
@@ -96,7 +97,7 @@ export function openHeartbeat(
   return { heartbeat, rules, targetOf };
 }
 
-interface HookParts extends Pick<CronParts, 'store' | 'turns' | 'clock' | 'log'> {
+interface HookDeps extends Pick<CronDeps, 'store' | 'turns' | 'clock' | 'log'> {
   readonly meter: Meter;
 }
 
@@ -106,7 +107,7 @@ interface HookParts extends Pick<CronParts, 'store' | 'turns' | 'clock' | 'log'>
  */
 export function openHooks(
   { hooks, agent }: Pick<LoadedSettings['settings'], 'hooks' | 'agent'>,
-  { turns, ...parts }: HookParts,
+  { turns, ...parts }: HookDeps,
   agentOf: (name: string | undefined) => AgentWithHooks | undefined,
 ): Hooks {
   // The default agent's conversation ids do not contain an agent name.
@@ -139,7 +140,7 @@ interface AgentWithHooks {
  */
 const CODE_LENGTH = 5;
 
-interface CronParts {
+interface CronDeps {
   readonly store: Store;
   readonly accounts: readonly PlannedAccount[];
   readonly clock: Clock;
@@ -152,12 +153,12 @@ interface CronParts {
 
 export function openCron(
   loaded: Pick<LoadedSettings, 'settings' | 'agents'>,
-  { store, accounts, turns, bus, deliver, clock, log, checkpoint }: CronParts,
+  { store, accounts, turns, bus, deliver, clock, log, checkpoint }: CronDeps,
 ): Cron & OperatorCron {
   const { settings, agents } = loaded;
   const { agent, cron, tools } = settings;
   const settingsOf = (name: string | undefined) => agents.get(name ?? '') ?? settings;
-  const serves = createServedCheck(accounts);
+  const serves = createServedAccountCheck(accounts);
   const jobs = createCron({
     store,
     timeZoneOf: (name) => (agents.get(name ?? '')?.agent ?? agent).timeZone,
@@ -193,7 +194,15 @@ export function openCron(
       const { name: agentName, settings: own } = findChosenAgent(loaded, named);
       const { chats } = own.tools.message;
       const owners = listOwners(own);
-      return createFindTarget({ store, log, owners, agentName, serves, tell: 'last', chats });
+      return createAlertTargetFinder({
+        store,
+        log,
+        owners,
+        agentName,
+        serves,
+        tell: 'last',
+        chats,
+      });
     },
     agentAt(message) {
       const rules = findAccountRules(accounts, message.channel, message.account);
@@ -229,7 +238,7 @@ export async function createOfflineHeartbeat(store: Store, { name, settings }: C
   const { id, timeZone, isMachinesTimeZone } = agent;
   const { workspace } = await openWorkspaceForCommand(settings, store);
   const parts = { store, ...systemTime, log: silentLogger };
-  const findTarget = createFindTarget({
+  const findTarget = createAlertTargetFinder({
     ...parts,
     owners: listOwners(settings),
     agentName: name,
@@ -285,7 +294,7 @@ export function startBoot(deps: BootStart): () => Promise<void> {
         lanes: turns,
         startId: newId('boot'),
         saysSomething: async () => (await view.read('BOOT.md')).kind === 'file',
-        serves: createServedCheck(accounts),
+        serves: createServedAccountCheck(accounts),
       });
     }
   };

@@ -5,10 +5,10 @@ import type { Checkpoint, Logger, Runtime } from '@parley/core';
 import type { LogDestination } from '@parley/core/telemetry';
 import {
   createLogger,
-  type KeptLog,
   type LogLevel,
-  openKeptLog,
+  openPersistentLog,
   openSecrets,
+  type PersistentLog,
   type Secrets,
 } from '@parley/core/telemetry';
 import type { AccountStatus } from '@parley/gateway';
@@ -73,14 +73,14 @@ export interface OpenLog {
  * Opens the file that stores this process's log lines for the page; undefined if the settings
  * disable it.
  */
-export function openKeptLogOf(
+export function openProcessLog(
   { folder, clock, role = 'all' }: Pick<StartOptions, 'folder' | 'clock' | 'role'>,
   { settings }: Pick<LoadedSettings, 'settings'>,
-): KeptLog | undefined {
+): PersistentLog | undefined {
   const { keepMegabytes } = settings.log;
   if (keepMegabytes === 0) return undefined;
   const name = formatLogName({ role, host: hostname(), pid: process.pid });
-  return openKeptLog({ folder: folder.logs, name, bytes: keepMegabytes * 1e6, now: clock() });
+  return openPersistentLog({ folder: folder.logs, name, bytes: keepMegabytes * 1e6, now: clock() });
 }
 
 /** Returns the base name of a process's log file. */
@@ -95,7 +95,7 @@ export function formatLogName(process: {
 export function openLog(
   { folder, logTo }: Pick<StartOptions, 'folder' | 'logTo'>,
   { settings, secrets: known }: Pick<LoadedSettings, 'settings' | 'secrets'>,
-  kept?: KeptLog,
+  kept?: PersistentLog,
 ): OpenLog {
   const secrets = openSecrets(known);
   const { token: fixed } = settings.http;

@@ -2,17 +2,17 @@ import { createCheckRunner, newId, reasonOf, silentTracer } from '@parley/core';
 import { createMetrics, type Metrics } from '@parley/core/telemetry';
 import type { Tracing, TracingOptions } from '@parley/core/telemetry/otel';
 import type { AccountStatus, HealthReport } from '@parley/gateway';
-import { createWakeDelivery, openBus, openTurnQueue } from '@parley/queue';
-import { openStore, type Setback, StoreError } from '@parley/store';
+import { createWakeDelivery, openLiveBus, openTurnQueue } from '@parley/queue';
+import { openStore, StoreError, type StoreRollback } from '@parley/store';
 import { createLocalLock, type WorkspaceLock } from '@parley/workspace';
 import manifest from '../package.json' with { type: 'json' };
 import {
+  assertDatabaseNotLost,
   createMissingDatabaseError,
-  describeSetback,
-  followMark,
+  describeRollback,
   READ_SO_FAR,
-  readMark,
-  refuseLostDatabase,
+  readStoreMark,
+  trackStoreMark,
 } from './database-mark.ts';
 import type { OpenLog, StartOptions } from './process-options.ts';
 import { isSharedStore, type LoadedSettings } from './settings.ts';
@@ -36,7 +36,7 @@ export async function openProcessServices(
   const metrics = createMetrics({
     onMistake: (mistake) => log.error({ mistake }, 'metric not counted'),
   });
-  const durable = await openDurable({ ...options, processId }, settings, opened);
+  const durable = await openDurableServices({ ...options, processId }, settings, opened);
   const isOnServer = isSharedStore(settings);
   const { work, watchdog } = await openWork(
     { ...options, isShared: isOnServer },
@@ -58,8 +58,8 @@ export async function openProcessServices(
     processId,
     shared,
     watchdog,
-    filesOf: openLocks(durable.lockOf),
-    scrape: openScrape(shared, metrics),
+    filesOf: createWorkspaceLocks(durable.lockOf),
+    scrape: createMetricsScraper(shared, metrics),
   };
 }
 
@@ -67,7 +67,7 @@ export async function openProcessServices(
  * Returns one workspace lock per agent, keyed by agent id. During a reload, agents with the old and
  * the new settings write to the same files.
  */
-function openLocks(lockOf: (settings: LoadedSettings['settings']) => WorkspaceLock) {
+function createWorkspaceLocks(lockOf: (settings: LoadedSettings['settings']) => WorkspaceLock) {
   const locks = new Map<string, WorkspaceLock>();
   return (settings: LoadedSettings['settings']): WorkspaceLock => {
     const lock = locks.get(settings.agent.id) ?? lockOf(settings);
@@ -80,7 +80,7 @@ function openLocks(lockOf: (settings: LoadedSettings['settings']) => WorkspaceLo
 const RECEIVES = { all: undefined, gateway: 'turns', worker: 'orders' } as const;
 
 /** Opens the database, the queue and the bus for wake-ups, and traces all three. */
-async function openDurable(
+async function openDurableServices(
   {
     folder,
     clock,
@@ -99,16 +99,16 @@ async function openDurable(
     { instance: processId, log, scrub: secrets.scrubLog },
     opened,
   );
-  refuseLostDatabase(folder, settings);
-  const onSetback = (setback: Setback): void => {
-    log.error({ ...setback }, describeSetback(setback, folder));
+  assertDatabaseNotLost(folder, settings);
+  const onSetback = (setback: StoreRollback): void => {
+    log.error({ ...setback }, describeRollback(setback, folder));
   };
   const store = await openStore({
     ...settings.store,
     url: settings.store.url ?? folder.storeUrl,
     clock,
     log,
-    state: { seen: readMark(folder, settings), forget: READ_SO_FAR, onSetback },
+    state: { seen: readStoreMark(folder, settings), forget: READ_SO_FAR, onSetback },
   }).catch((error: unknown) => {
     if (!(error instanceof StoreError) || error.code !== 'store-missing') throw error;
     throw createMissingDatabaseError(folder, 'The database is empty', error);
@@ -124,22 +124,23 @@ async function openDurable(
   const place = { ...settings.queue, url: settings.queue.url ?? 'memory:', log };
   const [turns, bus] = await Promise.all([
     openTurnQueue({ ...place, monotonic, random, telemetry: traces?.queues }),
-    openBus({ ...place, receives: RECEIVES[role] }),
+    openLiveBus({ ...place, receives: RECEIVES[role] }),
   ]);
   opened.defer(async () => void (await Promise.all([turns.close(), bus.close()])));
-  opened.defer(await followMark({ folder, settings, store, turns, log }));
+  opened.defer(await trackStoreMark({ folder, settings, store, turns, log }));
   // The lock on the data folder excludes other processes, but it protects only a database inside
   // that folder.
   if (settings.store.url === undefined) {
     const { lanes, summaries, leases } = store;
     await Promise.all([lanes.releaseAll(), summaries.releaseAll(), leases.releaseAll()]);
   }
-  const { workspaceLock } =
+  const { createWorkspaceLock } =
     settings.store.url === undefined
-      ? { workspaceLock: undefined }
+      ? { createWorkspaceLock: undefined }
       : await import('./shared-lock.ts');
   const lockOf = (own: LoadedSettings['settings']) =>
-    workspaceLock?.(own, { store, processId, clock, monotonic, random, log }) ?? createLocalLock();
+    createWorkspaceLock?.(own, { store, processId, clock, monotonic, random, log }) ??
+    createLocalLock();
   return {
     store,
     turns,
@@ -171,7 +172,7 @@ async function openTraces(
 
 type ScrapeMetrics = (channels: readonly AccountStatus[], health: HealthReport) => Promise<string>;
 
-function openScrape(deps: GaugeDeps, metrics: Metrics): ScrapeMetrics {
+function createMetricsScraper(deps: GaugeDeps, metrics: Metrics): ScrapeMetrics {
   let gauges: Promise<ReadGauges> | undefined;
   return async (channels, health) => {
     gauges ??= import('./status-report.ts').then(({ openGauges }) => openGauges(deps));

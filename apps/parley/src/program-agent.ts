@@ -20,7 +20,7 @@ interface AgentsFlags {
   readonly account: string;
 }
 
-export function describeAgents(program: Command, { run }: CommandRunners): void {
+export function addAgentCommands(program: Command, { run }: CommandRunners): void {
   const work = createModuleRunner(run, () => import('./commands/agents.ts'));
   const what =
     'list the agents and the chats each of them answers, or show which agent answers in a chat and which rule decides this';
@@ -30,7 +30,7 @@ export function describeAgents(program: Command, { run }: CommandRunners): void 
     what,
     (chat: string | undefined, flags: AgentsFlags) =>
       work((m, cli) =>
-        chat === undefined ? m.listAgents(cli) : m.showWhoAnswers(cli, chat, flags),
+        chat === undefined ? m.listAgents(cli) : m.showAnsweringAgent(cli, chat, flags),
       ),
   )
     .option('--person <id>', 'who writes there (default: a person without a rule of their own)')
@@ -45,7 +45,7 @@ export function describeAgents(program: Command, { run }: CommandRunners): void 
   ]);
 }
 
-export function describePlugins(program: Command, { run }: CommandRunners): void {
+export function addPluginCommands(program: Command, { run }: CommandRunners): void {
   const plugins = addJsonOption(addCommand(program, 'plugins', 'list plugins, or write a new one'));
   const list = createModuleRunner(run, () => import('./commands/plugins/list-plugins.ts'));
   const each = 'show what each plugin adds, or why it does not work (exit 0 if all work)';
@@ -53,7 +53,7 @@ export function describePlugins(program: Command, { run }: CommandRunners): void
   const create = createModuleRunner(run, () => import('./commands/plugins/new-plugin.ts'));
   const what = 'create a plugin with a tool, a test and a README';
   const made = addCommand(plugins, 'new <name>', what, (name: string, flags: NewPluginFlags) =>
-    create((m, cli) => m.newPlugin(cli, name, flags)),
+    create((m, cli) => m.createPlugin(cli, name, flags)),
   )
     .option('--channel', 'create a plugin with a channel instead')
     .option('--in <folder>', 'create it in a new folder inside this folder', '.');
@@ -64,7 +64,7 @@ export function describePlugins(program: Command, { run }: CommandRunners): void
   ]);
 }
 
-export function describeSkills(program: Command, { run }: CommandRunners): void {
+export function addSkillCommands(program: Command, { run }: CommandRunners): void {
   const work = createModuleRunner(run, () => import('./commands/skills.ts'));
   const each =
     'list each skill with its source, its state and the reason (exit 1 if any skill is refused)';
@@ -122,7 +122,7 @@ const PREVIEW = [
   ['--heartbeat', 'preview a heartbeat run'],
 ] as const;
 
-export function describePrompt(program: Command, { run }: CommandRunners): void {
+export function addPromptCommands(program: Command, { run }: CommandRunners): void {
   const work = createModuleRunner(run, () => import('./commands/prompt/prompt.ts'));
   const what = 'show the exact prompt of a past turn, or preview one';
   const prompt = addCommand(program, 'prompt', what, (flags: PromptFlags) =>
@@ -235,7 +235,7 @@ function collectValues(value: string, before: readonly string[] = []): readonly 
   return [...before, value];
 }
 
-export function describeMemory(program: Command, { run }: CommandRunners): void {
+export function addMemoryCommands(program: Command, { run }: CommandRunners): void {
   const work = createModuleRunner(run, () => import('./commands/memory.ts'));
   const memory = addJsonOption(
     addAgentOption(
@@ -289,7 +289,7 @@ const NUMBERED = [
   ['rollback', 'return to an earlier version, which becomes a new version'],
 ] as const;
 
-export function describeSoul(program: Command, { run }: CommandRunners): void {
+export function addSoulCommands(program: Command, { run }: CommandRunners): void {
   const work = createModuleRunner(run, () => import('./commands/soul.ts'));
   const what = 'list versions of SOUL.md, and propose new ones or decide on them';
   const soul = addJsonOption(addAgentOption(addCommand(program, 'soul', what)));

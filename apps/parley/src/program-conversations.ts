@@ -33,7 +33,7 @@ interface ListingPage {
   readonly before?: number;
 }
 
-export function describeConversations(program: Command, { run }: CommandRunners): void {
+export function addConversationCommands(program: Command, { run }: CommandRunners): void {
   const work = createModuleRunner(run, () => import('./commands/conversations.ts'));
   const what =
     'list the conversations on all channels, or show, take over, write into or hand back one of them';
@@ -78,7 +78,7 @@ export function describeConversations(program: Command, { run }: CommandRunners)
         .choices(['self', 'agent'])
         .default('self'),
     );
-  describeMarks(group, work);
+  addInboxCommands(group, work);
   const record = 'list takeovers, messages written by people, and hand-backs, newest first';
   const before = 'only entries before this time, in ms';
   addPaging(
@@ -94,7 +94,7 @@ type ConversationWork = ReturnType<
   typeof createModuleRunner<typeof import('./commands/conversations.ts')>
 >;
 
-function describeMarks(group: Command, work: ConversationWork): void {
+function addInboxCommands(group: Command, work: ConversationWork): void {
   const ID = 'the conversation’s id from the list';
   addCommand(
     group,

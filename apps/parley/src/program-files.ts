@@ -9,8 +9,9 @@ import {
   createModuleRunner,
 } from './cli.ts';
 import type { RestoreFlags } from './commands/backup/restore.ts';
+import type { UpgradeFlags } from './commands/upgrade/upgrade.ts';
 
-export function describeConfig(program: Command, { run }: CommandRunners): void {
+export function addConfigCommands(program: Command, { run }: CommandRunners): void {
   const work = createModuleRunner(run, () => import('./commands/config.ts'));
   const config = addJsonOption(addCommand(program, 'config', 'check or upgrade the settings file'));
   const check = 'report all problems in the settings without starting (exit 0 if there are none)';
@@ -20,7 +21,7 @@ export function describeConfig(program: Command, { run }: CommandRunners): void 
   addCommand(config, 'upgrade', upgrade, () => work((m, cli) => m.upgradeConfig(cli)));
 }
 
-export function describeBackup(program: Command, { run }: CommandRunners): void {
+export function addBackupCommands(program: Command, { run }: CommandRunners): void {
   const backup = createModuleRunner(run, () => import('./commands/backup/backup.ts'));
   const restore = createModuleRunner(run, () => import('./commands/backup/restore.ts'));
   const whole =
@@ -53,7 +54,40 @@ export function describeBackup(program: Command, { run }: CommandRunners): void 
   ]);
 }
 
-export function describeImport(program: Command, { run }: CommandRunners): void {
+const UPGRADE_NOTES = `The new version first runs on a copy of the data, between simulated platforms and a simulated model: nothing is sent, and
+your data is not touched. Its answers, prompts, data, speed and memory are compared with those of the version that runs now.
+Then a service switches to it, watches it for ten minutes, and returns by itself if it must; what was accepted since is kept.
+In a container or a clone, the commands for the switch are printed. A version is found only at upgrade.url of the settings.`;
+
+export function describeUpgrade(program: Command, { run }: CommandRunners): void {
+  const upgrade = createModuleRunner(run, () => import('./commands/upgrade/upgrade.ts'));
+  const what = 'try a new version on a copy of the data, switch to it, and return if it must';
+  const upgrading = addCommand(
+    program,
+    'upgrade [release]',
+    what,
+    (release: string | undefined, flags: UpgradeFlags) =>
+      upgrade((m, cli) => m.runUpgrade(cli, release, flags)),
+  )
+    .option('--sha256 <checksum>', 'the published checksum; default: that in RELEASE.sha256')
+    .option('--rehearse', 'only try it, and change nothing')
+    .option(
+      '--accept <kinds>',
+      'changes that are intended: prompts, speed, memory, data, doctor, return',
+    );
+  addExamples(
+    upgrading,
+    [
+      ['parley upgrade parley-0.2.0.tgz --rehearse', 'try a packed release'],
+      ['parley upgrade parley-0.2.0.tgz', 'try it, switch, and watch'],
+      ['parley upgrade 0.2.0', 'the same, from upgrade.url of the settings'],
+      ['parley upgrade', 'continue an upgrade that was interrupted'],
+    ],
+    UPGRADE_NOTES,
+  );
+}
+
+export function addImportCommands(program: Command, { run }: CommandRunners): void {
   const importing = createModuleRunner(run, () => import('./commands/import/import.ts'));
   const other = addAgentOption(addCommand(program, 'import', 'import another agent’s workspace'));
   for (const agent of ['openclaw', 'neomagi'] as const) {

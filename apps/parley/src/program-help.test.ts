@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Command, Option } from 'commander';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { main } from './main.ts';
-import { describeProgram } from './program.ts';
+import { createProgram } from './program.ts';
 import { type CapturedOutput, captureOutput } from './testing/captured-output.ts';
 
 let written: CapturedOutput;
@@ -14,7 +14,7 @@ beforeEach(() => {
 afterEach(() => void vi.restoreAllMocks());
 
 const nothing = async () => {};
-const program = describeProgram({ run: nothing, bare: nothing, starting: nothing });
+const program = createProgram({ run: nothing, bare: nothing, starting: nothing });
 
 /** Lists all subcommands with their full names, such as `dead replay`. */
 function commandsOf(command: Command, above = ''): readonly (readonly [string, Command])[] {
@@ -57,7 +57,20 @@ const VERBS = new Set([
   ],
   ...['archive', 'delete', 'mark', 'pin', 'rename'],
   ...['rebuild', 'refuse', 'remove', 'report', 'restore', 'resume', 'return', 'revoke'],
-  ...['rewrite', 'run', 'search', 'send', 'show', 'sign', 'start', 'stop', 'talk', 'use', 'write'],
+  ...[
+    'rewrite',
+    'run',
+    'search',
+    'send',
+    'show',
+    'sign',
+    'start',
+    'stop',
+    'talk',
+    'try',
+    'use',
+    'write',
+  ],
 ]);
 
 async function helpOf(path: string): Promise<string> {
@@ -134,7 +147,7 @@ describe('the examples in the help', () => {
     expect(odd).toEqual([]);
     for (const words of seen) {
       const args = [...words.matchAll(/"([^"]*)"|([^\s"]+)/g)].map(([, a, b]) => a ?? b ?? '');
-      const again = describeProgram({ run: nothing, bare: nothing, starting: nothing });
+      const again = createProgram({ run: nothing, bare: nothing, starting: nothing });
       const parsed = again.parseAsync(args, { from: 'user' });
       await expect(parsed, `${words}\n${written.err}`).resolves.toBeDefined();
     }
@@ -166,7 +179,7 @@ const VERBLESS = [
  */
 async function parsed(words: readonly string[]): Promise<object> {
   let found = {};
-  const again = describeProgram({ run: nothing, bare: nothing, starting: nothing });
+  const again = createProgram({ run: nothing, bare: nothing, starting: nothing });
   again.hook('preAction', (_program, command) => {
     const path = `${command.parent?.name()} ${command.name()}`;
     found = { path, options: command.optsWithGlobals() };

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { main } from './main.ts';
-import { describeProgram } from './program.ts';
+import { createProgram } from './program.ts';
 import { type CapturedOutput, captureOutput } from './testing/captured-output.ts';
 
 const ASKS = 'asks questions in a terminal';
@@ -33,7 +33,7 @@ const WITHOUT: Readonly<Record<string, string>> = {
 };
 
 const nothing = async () => {};
-const program = describeProgram({ run: nothing, bare: nothing, starting: nothing });
+const program = createProgram({ run: nothing, bare: nothing, starting: nothing });
 
 /** Lists every command that has an action, each preceded by its parent commands. */
 function commandsOf(command: Command, above: readonly Command[] = []): readonly Command[][] {

@@ -10,7 +10,7 @@ import {
   createNumberParser,
 } from './cli.ts';
 
-export function describeChannels(program: Command, { run }: CommandRunners): void {
+export function addChannelCommands(program: Command, { run }: CommandRunners): void {
   const work = createModuleRunner(run, () => import('./commands/channels.ts'));
   const what = 'list, pause, reconnect or test accounts, and allow groups';
   const channels = addJsonOption(addCommand(program, 'channels', what));
@@ -47,7 +47,7 @@ export function describeChannels(program: Command, { run }: CommandRunners): voi
   );
 }
 
-export function describeAccess(program: Command, { run, bare }: CommandRunners): void {
+export function addAccessCommands(program: Command, { run, bare }: CommandRunners): void {
   const load = () => import('./commands/access.ts');
   const [work, secret] = [createModuleRunner(run, load), createModuleRunner(bare, load)];
   const pair = 'allow a stranger by the code they received, or list pending requests';
@@ -95,7 +95,7 @@ export function describeAccess(program: Command, { run, bare }: CommandRunners):
   const list = 'list signed-in browsers, starting with the most recently used';
   addDefault(sessions, 'list', list).action(() => secret((m, cli) => m.listSessions(cli)));
   const another = 'print a link that signs one browser in, without the token';
-  addCommand(sessions, 'new', another, () => secret((m, cli) => m.newSession(cli)));
+  addCommand(sessions, 'new', another, () => secret((m, cli) => m.createSession(cli)));
   const end = addCommand(sessions, 'end [id]', 'sign a browser out immediately');
   end
     .option('--all', 'sign all of them out')
@@ -114,7 +114,7 @@ export function describeAccess(program: Command, { run, bare }: CommandRunners):
 const PEOPLE_NOTES = `An owner can do everything, as with the gateway token. An operator manages channels, strangers and the queue, and sees
 usage and the audit, but not message text or people’s names. A viewer sees only state, metrics and usage. See docs/people.md.`;
 
-export function describePeople(program: Command, { bare }: CommandRunners): void {
+export function addPeopleCommands(program: Command, { bare }: CommandRunners): void {
   const secret = createModuleRunner(bare, () => import('./commands/access.ts'));
   const what = 'list, add or revoke other people’s sign-ins, each with a role';
   const people = addJsonOption(addCommand(program, 'people', what));

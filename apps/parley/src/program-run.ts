@@ -11,7 +11,7 @@ import {
   createNumberParser,
 } from './cli.ts';
 import type { SimulatedPlatform, SimulateFlags } from './commands/simulate/simulate.ts';
-import { noteFormer } from './former-options.ts';
+import { printFormerOptionNotice } from './former-options.ts';
 
 const CHAT_HELP = `
 Enter sends, Ctrl-C stops a running answer, and Ctrl-D ends the chat; /help in the chat shows the commands.
@@ -31,7 +31,7 @@ const ROLES = [
  * Adds the commands that start Parley as a whole or in a single role, and the command that talks to
  * the agent in the terminal.
  */
-export function describeStart(program: Command, { bare, starting }: CommandRunners): void {
+export function addStartCommands(program: Command, { bare, starting }: CommandRunners): void {
   const start = createModuleRunner(starting, () => import('./commands/start.ts'));
   const port = 'use this port instead of http.port in the settings; 0 uses any free port';
   for (const [name, role, description] of ROLES) {
@@ -53,7 +53,7 @@ As root, the command installs a system service that runs as the user parley and 
 another user, it installs a service for that user, with the data folder that the other commands use. docs/service.md
 explains what the service may do and how it gets its keys.`;
 
-export function describeService(program: Command, { starting }: CommandRunners): void {
+export function addServiceCommands(program: Command, { starting }: CommandRunners): void {
   const work = createModuleRunner(starting, () => import('./commands/service/service.ts'));
   const what = 'run in the background and start when the machine starts (systemd, launchd)';
   const service = addCommand(program, 'service', what).addHelpText('after', SERVICE_HELP);
@@ -78,7 +78,7 @@ real platform is never contacted. docs/simulate.md explains what the copy enforc
 A scene is played without a page: the terminal shows the conversation, and the exit code is 0 if everything happened as in
 the scene and 1 if it did not.`;
 
-export function describeSimulate(program: Command, { bare }: CommandRunners): void {
+export function addSimulateCommand(program: Command, { bare }: CommandRunners): void {
   const work = createModuleRunner(bare, () => import('./commands/simulate/simulate.ts'));
   const what =
     'simulate a platform for your Parley on a page or from a scene, without an account or token';
@@ -89,7 +89,7 @@ export function describeSimulate(program: Command, { bare }: CommandRunners): vo
     what,
     (first: string | undefined, second: string | undefined, flags: SimulateFlags) => {
       const words = [first, second, flags.play].filter((word) => word !== undefined);
-      const asked = readSimulateWords(words);
+      const asked = parseSimulateArguments(words);
       if (typeof asked === 'string') command.error(`error: ${asked}`);
       if (asked.scene !== undefined && flags.record !== undefined)
         command.error(
@@ -109,7 +109,7 @@ export function describeSimulate(program: Command, { bare }: CommandRunners): vo
     .addOption(play)
     .option('--offline', 'let the built-in model answer, regardless of the settings')
     .option('--workspace', 'let the agent write to your own workspace instead of a copy');
-  noteFormer(command, play, 'is not needed');
+  printFormerOptionNotice(command, play, 'is not needed');
   addExamples(
     command,
     [
@@ -128,7 +128,7 @@ const PLATFORMS: readonly SimulatedPlatform[] = ['telegram', 'discord', 'slack',
  * Parses a platform and a scene file, given in any order. Returns an error message if a word is
  * neither.
  */
-function readSimulateWords(
+function parseSimulateArguments(
   words: readonly string[],
 ): { readonly platform: SimulatedPlatform; readonly scene?: string } | string {
   let platform: SimulatedPlatform | undefined;

@@ -15,7 +15,7 @@ import type { ConvertFlags } from './commands/heartbeat-convert.ts';
 const CONVERT_NOTES =
   'A HEARTBEAT.md from another agent works unchanged if its tasks can be recognized. The old text is saved as a version.';
 
-export function describeHeartbeat(program: Command, { run }: CommandRunners): void {
+export function addHeartbeatCommands(program: Command, { run }: CommandRunners): void {
   const work = createModuleRunner(run, () => import('./commands/schedule.ts'));
   const what =
     'show the standing tasks in HEARTBEAT.md, their last and next runs, and why no task runs now';
@@ -61,7 +61,7 @@ const NAMED = [
   ['run', 'run a job now, regardless of its schedule'],
 ] as const;
 
-export function describeCron(program: Command, { run }: CommandRunners): void {
+export function addCronCommands(program: Command, { run }: CommandRunners): void {
   const work = createModuleRunner(run, () => import('./commands/schedule.ts'));
   const what = 'list, add or change reminders and jobs';
   const cron = addJsonOption(addCommand(program, 'cron', what)).alias('jobs');
@@ -108,7 +108,7 @@ function toJob({ to, agent: _, ...fields }: JobFlags) {
   return { fields, to };
 }
 
-export function describeHooks(program: Command, { run }: CommandRunners): void {
+export function addHookCommands(program: Command, { run }: CommandRunners): void {
   const work = createModuleRunner(run, () => import('./commands/hooks.ts'));
   const hooks = addJsonOption(
     addCommand(program, 'hooks', 'list or test hooks, through which other programs send events'),

@@ -20,7 +20,7 @@ import type { LogsFlags } from './commands/logs.ts';
  * Adds the commands that show the health of the gateway, the outcome of a message, and the size of
  * the database.
  */
-export function describeStatus(program: Command, { run }: CommandRunners): void {
+export function addStatusCommands(program: Command, { run }: CommandRunners): void {
   const work = createModuleRunner(run, () => import('./commands/status.ts'));
   const how = 'show gateway health (exit 0 healthy, 1 degraded, 3 not running)';
   addJsonOption(addCommand(program, 'status', how, () => work((m, cli) => m.showStatus(cli))));
@@ -48,7 +48,7 @@ export function describeStatus(program: Command, { run }: CommandRunners): void 
   );
 }
 
-export function describeLogs(program: Command, { run }: CommandRunners): void {
+export function addLogsCommand(program: Command, { run }: CommandRunners): void {
   const work = createModuleRunner(run, () => import('./commands/logs.ts'));
   const what = 'print the last log lines of all processes that store logs in this data folder';
   const logs = addCommand(program, 'logs', what, (flags: LogsFlags) =>
@@ -81,7 +81,7 @@ const REPORT_HELP = `
 Secrets, names, ids, messages and paths are hidden: only text from Parley’s own code is included.
 Check the file before you send it.`;
 
-export function describeReport(program: Command, { run }: CommandRunners): void {
+export function addReportCommand(program: Command, { run }: CommandRunners): void {
   const reporting = createModuleRunner(run, () => import('./commands/report/report.ts'));
   const bundle = 'write a bundle for a bug report, without secrets, names or message text';
   addCommand(program, 'report', bundle, ({ out }: { readonly out?: string }) =>
@@ -95,7 +95,7 @@ const USAGE_NOTES = `"in" and "out" are tokens; "cached" is the part of "in" tha
 of the answers (p95) were committed within the given time after the message was accepted, without the time for sending.
 The last lines show the caps from the settings and how much of them was used today.`;
 
-export function describeUsage(program: Command, { run }: CommandRunners): void {
+export function addUsageCommand(program: Command, { run }: CommandRunners): void {
   const work = createModuleRunner(run, () => import('./commands/usage.ts'));
   const what = 'show tokens, cost, turns and latency by day, person, chat, model, channel or agent';
   const groupings = ['day', 'person', 'chat', 'model', 'channel', 'agent'];
@@ -123,7 +123,7 @@ const DOCTOR_HELP = `
 The checks make real calls to the model (a few tokens), to each channel and to the database. Nothing is changed.
 The exit code is 0 if no check failed, even if there are warnings, and 1 otherwise. docs/doctor.md explains all checks.`;
 
-export function describeDoctor(program: Command, { run }: CommandRunners): void {
+export function addDoctorCommand(program: Command, { run }: CommandRunners): void {
   const work = createModuleRunner(run, () => import('./commands/checks/doctor.ts'));
   const what =
     'check everything (settings, model, channels, database, machine) and explain how to fix problems';
@@ -134,7 +134,7 @@ export function describeDoctor(program: Command, { run }: CommandRunners): void 
 const AUDIT_NOTES = `The exit code is 0 without warnings, 1 with warnings, 2 with critical findings, and 3 if the audit could not run.
 docs/audit.md lists all checks.`;
 
-export function describeAudit(program: Command, { run }: CommandRunners): void {
+export function addAuditCommand(program: Command, { run }: CommandRunners): void {
   const work = createModuleRunner(run, () => import('./commands/checks/audit.ts'));
   const what = 'check this installation for security weaknesses, and explain what to do about them';
   const fix =
@@ -159,7 +159,7 @@ export function describeAudit(program: Command, { run }: CommandRunners): void {
   );
 }
 
-export function describeDead(program: Command, { run }: CommandRunners): void {
+export function addDeadLetterCommands(program: Command, { run }: CommandRunners): void {
   const work = createModuleRunner(run, () => import('./commands/dead.ts'));
   const what = 'list, show, replay or drop messages that could not be delivered or answered';
   const dead = addJsonOption(addCommand(program, 'dead', what));

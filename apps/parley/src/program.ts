@@ -5,62 +5,73 @@ import { addCommand, addExamples, type CommandRunners, createModuleRunner } from
 import type { ShellName } from './commands/completion.ts';
 import { acceptFormerOptions } from './former-options.ts';
 import {
-  describeAgents,
+  addAgentCommands,
+  addMemoryCommands,
+  addPluginCommands,
+  addPromptCommands,
+  addSkillCommands,
+  addSoulCommands,
   describeEval,
-  describeMemory,
-  describePlugins,
-  describePrompt,
   describeReplay,
-  describeSkills,
-  describeSoul,
 } from './program-agent.ts';
-import { describeConversations } from './program-conversations.ts';
-import { describeBackup, describeConfig, describeImport } from './program-files.ts';
-import { describeAccess, describeChannels, describePeople } from './program-people.ts';
-import { describeService, describeSimulate, describeStart } from './program-run.ts';
-import { describeCron, describeHeartbeat, describeHooks } from './program-scheduled.ts';
+import { addConversationCommands } from './program-conversations.ts';
 import {
-  describeAudit,
-  describeDead,
-  describeDoctor,
-  describeLogs,
-  describeReport,
-  describeStatus,
-  describeUsage,
+  addBackupCommands,
+  addConfigCommands,
+  addImportCommands,
+  describeUpgrade,
+} from './program-files.ts';
+import { addAccessCommands, addChannelCommands, addPeopleCommands } from './program-people.ts';
+import { addServiceCommands, addSimulateCommand, addStartCommands } from './program-run.ts';
+import { addCronCommands, addHeartbeatCommands, addHookCommands } from './program-scheduled.ts';
+import {
+  addAuditCommand,
+  addDeadLetterCommands,
+  addDoctorCommand,
+  addLogsCommand,
+  addReportCommand,
+  addStatusCommands,
+  addUsageCommand,
 } from './program-watch.ts';
-import { explainUsageErrors, refuseWord } from './usage-errors.ts';
+import { explainUsageErrors, rejectUnknownWord } from './usage-errors.ts';
 import { formatVersion } from './version.ts';
 
-type DescribeCommands = (program: Command, runs: CommandRunners) => void;
+type AddCommands = (program: Command, runs: CommandRunners) => void;
 
 /** The commands, grouped by the headings in `parley --help`. */
-const GROUPS: readonly (readonly [heading: string, commands: readonly DescribeCommands[]])[] = [
-  ['Run:', [describeStart, describeService, describeSimulate]],
-  ['Watch:', [describeStatus, describeLogs, describeUsage]],
-  ['Diagnose and repair:', [describeDoctor, describeAudit, describeDead, describeReport]],
+const GROUPS: readonly (readonly [heading: string, commands: readonly AddCommands[]])[] = [
+  ['Run:', [addStartCommands, addServiceCommands, addSimulateCommand]],
+  ['Watch:', [addStatusCommands, addLogsCommand, addUsageCommand]],
+  [
+    'Diagnose and repair:',
+    [addDoctorCommand, addAuditCommand, addDeadLetterCommands, addReportCommand],
+  ],
   [
     'Channels and people:',
-    [describeChannels, describeConversations, describeAccess, describePeople],
+    [addChannelCommands, addConversationCommands, addAccessCommands, addPeopleCommands],
   ],
   [
     'Agent:',
     [
-      describeAgents,
-      describePrompt,
+      addAgentCommands,
+      addPromptCommands,
       describeReplay,
       describeEval,
-      describeMemory,
-      describeSoul,
-      describePlugins,
-      describeSkills,
+      addMemoryCommands,
+      addSoulCommands,
+      addPluginCommands,
+      addSkillCommands,
     ],
   ],
-  ['Scheduled work and events:', [describeCron, describeHeartbeat, describeHooks]],
-  ['Settings and data:', [describeConfig, describeBackup, describeImport]],
-  ['Shell:', [describeCompletion, describeHelp]],
+  ['Scheduled work and events:', [addCronCommands, addHeartbeatCommands, addHookCommands]],
+  [
+    'Settings and data:',
+    [addConfigCommands, addBackupCommands, describeUpgrade, addImportCommands],
+  ],
+  ['Shell:', [addCompletionCommand, addHelpCommand]],
 ];
 
-export function describeProgram(runs: CommandRunners): Command {
+export function createProgram(runs: CommandRunners): Command {
   const program = new Command('parley')
     .description(
       'One agent, every chat: a messaging gateway that loses nothing, repeats nothing and keeps secrets.',
@@ -108,7 +119,7 @@ Exit codes:
 Documentation (messages refer to these pages as docs/NAME.md):
   ${fileURLToPath(new URL('docs', INSTALLATION))}`;
 
-function describeCompletion(program: Command, { bare }: CommandRunners): void {
+function addCompletionCommand(program: Command, { bare }: CommandRunners): void {
   const work = createModuleRunner(bare, () => import('./commands/completion.ts'));
   const what = 'print a script for completing commands and options in a shell';
   const completion = addCommand(program, 'completion', what, (shell: ShellName) =>
@@ -125,7 +136,7 @@ function describeCompletion(program: Command, { bare }: CommandRunners): void {
  * Replaces Commander's help command, which does not report unknown words and ignores all words
  * after the first.
  */
-function describeHelp(program: Command): void {
+function addHelpCommand(program: Command): void {
   const what = 'show the help of a command';
   const help = addCommand(program, 'help [command...]', what, async (words: readonly string[]) => {
     let command = program;
@@ -133,7 +144,7 @@ function describeHelp(program: Command): void {
       const next = command.commands.find(
         (one) => one.name() === word || one.aliases().includes(word),
       );
-      command = next ?? refuseWord(command, word);
+      command = next ?? rejectUnknownWord(command, word);
     }
     command.outputHelp();
   });

@@ -11,7 +11,7 @@ import { toApprovalRules } from './access.ts';
 import { createHypotheticalTurn, createPreviewedTurn } from './commands/prompt/request.ts';
 import { locateDataFolder } from './data-folder.ts';
 import { openAgent } from './open-agent.ts';
-import { loadPluginsOf } from './plug-in.ts';
+import { loadConfiguredPlugins } from './plug-in.ts';
 import { readSettings } from './settings.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 12);
@@ -81,7 +81,7 @@ async function open(layout: string) {
   const { log, lines } = createRecordingLogger();
   const clock = () => NOW;
   const around = { folder, env: {}, channels: CHANNEL_DEFINITIONS, log, clock };
-  const { loaded, agent: plugins } = await loadPluginsOf(readSettings(folder, {}), around);
+  const { loaded, agent: plugins } = await loadConfiguredPlugins(readSettings(folder, {}), around);
   const agent = await openAgent({ ...around, settings: loaded.settings, plugins });
   for (const name of FILES) put(join(agent.workspace.folder, name), name);
   const { owners } = loaded.settings;

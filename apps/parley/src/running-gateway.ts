@@ -25,13 +25,13 @@ export async function findGateway(
 ): Promise<FoundGateway | null> {
   const checked = checkSettings(folder, env);
   const settings = checked.kind === 'ok' ? checked.settings : undefined;
-  const instance = findInstance(folder) ?? (await findNeighbour(settings?.store.url));
+  const instance = findInstance(folder) ?? (await findNeighborGateway(settings?.store.url));
   if (instance === null) return null;
   // If the data folder has no token, no gateway has run on it, so the empty token will be rejected.
   return { ...instance, token: settings?.http.token ?? readToken(folder) ?? '' };
 }
 
-async function findNeighbour(
+async function findNeighborGateway(
   url: LoadedSettings['settings']['store']['url'],
 ): Promise<GatewayInstance | null> {
   if (url === undefined) return null;
@@ -54,7 +54,7 @@ async function findNeighbour(
 const ANSWER_WITHIN_MS = 5_000;
 
 /** A request to the API of a gateway, sent as POST if it has a `body`. */
-export interface GatewayQuestion {
+export interface GatewayRequest {
   readonly method?: 'POST' | 'DELETE' | undefined;
   readonly body?: object | undefined;
   /** The deadline (ms); the default is `ANSWER_WITHIN_MS`. */
@@ -68,14 +68,14 @@ export interface GatewayQuestion {
 export async function askGateway<Answer>(
   gateway: FoundGateway,
   path: string,
-  question: GatewayQuestion = {},
+  question: GatewayRequest = {},
 ): Promise<Answer> {
   const { pid, address } = gateway;
   try {
     const signal = AbortSignal.timeout(question.withinMs ?? ANSWER_WITHIN_MS);
     const response = await requestGateway(gateway, path, signal, question);
     if (isUnknownRoute(response)) throw createOtherVersionError(gateway, `it has no ${path}`);
-    return await readAnswer(gateway, response);
+    return await parseGatewayResponse(gateway, response);
   } catch (error) {
     if (error instanceof CliError) throw error;
     throw new CliError(
@@ -123,7 +123,10 @@ const Refusal = z.object({ error: z.string(), code: z.string().optional() });
  * reason from the route. When the access check refuses a request before it reaches a route, the
  * response is not JSON.
  */
-async function readAnswer<Answer>(gateway: FoundGateway, response: Response): Promise<Answer> {
+async function parseGatewayResponse<Answer>(
+  gateway: FoundGateway,
+  response: Response,
+): Promise<Answer> {
   if (response.ok) return JSON.parse(await response.text());
   const refusal = Refusal.safeParse(await response.json().catch(() => undefined));
   if (refusal.data?.code === 'no-operation')
@@ -144,7 +147,7 @@ export function isRefusedError(error: unknown): error is CliError {
   return error instanceof CliError && error.code === 'refused';
 }
 
-function toRequestInit({ method, body }: GatewayQuestion): RequestInit {
+function toRequestInit({ method, body }: GatewayRequest): RequestInit {
   if (body === undefined) return { method: method ?? 'GET' };
   return { method: method ?? 'POST', body: JSON.stringify(body) };
 }
@@ -154,7 +157,7 @@ export function requestGateway(
   { address, token }: Pick<FoundGateway, 'address' | 'token'>,
   path: string,
   signal: AbortSignal,
-  question: GatewayQuestion,
+  question: GatewayRequest,
 ): Promise<Response> {
   const headers = {
     authorization: `Bearer ${token}`,

@@ -3,14 +3,14 @@ import { notifyOwner } from '@parley/gateway';
 import { startSweep } from '@parley/queue';
 import type { Store } from '@parley/store';
 import type { DataFolder } from './data-folder.ts';
-import { describeSetback } from './database-mark.ts';
+import { describeRollback } from './database-mark.ts';
 
 /** How often (ms) the state in memory is checked. The database is queried only after a rollback. */
 const POLL_INTERVAL_MS = 5_000;
 /** If a gateway starts more than this time (ms) after a rollback, it does not notify the owner. */
 const NOTIFIED_WITHIN_MS = 7 * 24 * 60 * 60_000;
 
-interface SetbackDeps {
+interface RollbackNoticeDeps {
   readonly store: Pick<Store, 'state' | 'inbox' | 'outbox' | 'groupContext'>;
   readonly bus: LiveBus;
   readonly clock: Clock;
@@ -22,8 +22,8 @@ interface SetbackDeps {
  * Notifies the owner that the database was rolled back, only once even with several gateways. The
  * returned function stops the checks.
  */
-export function notifyOfSetbacks(
-  deps: SetbackDeps,
+export function notifyOfRollbacks(
+  deps: RollbackNoticeDeps,
   everyMs = POLL_INTERVAL_MS,
 ): () => Promise<void> {
   const { store, clock, log, folder } = deps;
@@ -36,7 +36,7 @@ export function notifyOfSetbacks(
       await notifyOwner(
         deps,
         `setback ${seen.name} ${setback.count}`,
-        describeSetback(setback, folder),
+        describeRollback(setback, folder),
       );
     }
     notified = setbacks;

@@ -1,15 +1,19 @@
 import { readFileSync } from 'node:fs';
-import { loadAdapterFacts } from '@parley/channel-chat-sdk';
+import { loadAdapterCatalog } from '@parley/channel-chat-sdk';
 import type { ChannelDefinition } from '@parley/channels';
 import { getConfigPath } from '@parley/core/installation';
 import type { OperatorSettings } from '@parley/gateway';
-import type { SettingsState, SettingsWritten, ShownProblem } from '@parley/gateway/api';
+import type {
+  SettingsProblemSummary,
+  SettingsState,
+  SettingsWriteResult,
+} from '@parley/gateway/api';
 import { ModelSettings } from '@parley/models';
 import { describeProblem, type SettingsProblem } from '@parley/settings';
 import {
   editSettings,
   findLastCopy,
-  readWrittenSettings,
+  readRawSettingsFile,
   replaceSettings,
   type SettingsChange,
   type SettingsEditResult,
@@ -18,7 +22,7 @@ import {
 } from '@parley/settings/edit';
 import { createSettingsJsonSchema } from '@parley/settings/schema';
 import type { OpenLog, StartOptions } from './process-options.ts';
-import { type checkSettings, createSettingsCheck, withHosted } from './settings.ts';
+import { addHostedChannels, type checkSettings, createSettingsCheck } from './settings.ts';
 
 type SettingsEditorDeps = Pick<StartOptions, 'folder' | 'env' | 'clock'> & Pick<OpenLog, 'secrets'>;
 
@@ -37,11 +41,11 @@ export function createSettingsEditor(
   const write = (
     print: string,
     edit: (options: Parameters<typeof replaceSettings>[2]) => SettingsEditResult,
-  ): SettingsWritten => {
-    if (readWrittenSettings(file).print !== print) return { kind: 'outdated' };
+  ): SettingsWriteResult => {
+    if (readRawSettingsFile(file).print !== print) return { kind: 'outdated' };
     const written = edit({ file, check, now: new Date(clock()) });
     if (written.kind !== 'refused') return { kind: written.kind };
-    return { kind: 'refused', problems: written.problems.map(toShownProblem) };
+    return { kind: 'refused', problems: written.problems.map(toSettingsProblemSummary) };
   };
   return {
     show() {
@@ -51,11 +55,11 @@ export function createSettingsEditor(
       secrets.add(result.secrets);
       const problems =
         result.kind === 'invalid' ? result.problems : listBrokenProblems(result.channels);
-      const shown = [...problems, ...result.warnings].map(toShownProblem);
+      const shown = [...problems, ...result.warnings].map(toSettingsProblemSummary);
       const savedAt = findLastCopy(file)?.keptAt ?? null;
-      return { file, ...readWrittenSettings(file), problems: shown, state: state(), savedAt };
+      return { file, ...readRawSettingsFile(file), problems: shown, state: state(), savedAt };
     },
-    schema: () => schemaWith(check(file), channels),
+    schema: () => buildSettingsSchema(check(file), channels),
     change: (print, changes) =>
       write(print, (options) =>
         editSettings(changes.map(toSettingsChange), options, secrets.scrub),
@@ -70,15 +74,17 @@ export function createSettingsEditor(
  * The schema of the settings. Channels that exist because of `use` in this file are described in
  * full, unless the file has errors.
  */
-function schemaWith(
+function buildSettingsSchema(
   result: ReturnType<typeof checkSettings>,
   channels: readonly ChannelDefinition[],
 ): object {
   const hosted = result.kind === 'ok' ? Object.keys(result.hosted) : [];
   if (result.kind === 'invalid' || hosted.length === 0)
     return JSON.parse(readFileSync(getConfigPath('parley.schema.json'), 'utf8'));
-  const all = withHosted(channels, result).map(({ id, settings }) => [id, settings] as const);
-  const hostedSchema = loadAdapterFacts().AnyAdapterSettings;
+  const all = addHostedChannels(channels, result).map(
+    ({ id, settings }) => [id, settings] as const,
+  );
+  const hostedSchema = loadAdapterCatalog().AnyAdapterSettings;
   const channelSchemas = Object.fromEntries(all);
   return createSettingsJsonSchema({
     channelSchemas,
@@ -115,7 +121,7 @@ function toWritableValue(value: JsonValue): SettingsValue {
   );
 }
 
-function toShownProblem(problem: SettingsProblem): ShownProblem {
+function toSettingsProblemSummary(problem: SettingsProblem): SettingsProblemSummary {
   const { path, position } = problem;
   return {
     path,

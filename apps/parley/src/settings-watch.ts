@@ -6,7 +6,7 @@ import { type Logger, reasonOf } from '@parley/core';
 import type { LogLevel, Secrets } from '@parley/core/telemetry';
 import type { SettingsState } from '@parley/gateway/api';
 import { describeProblem, isBlock } from '@parley/settings';
-import { type DataFolder, getFilePrint } from './data-folder.ts';
+import { type DataFolder, getFileFingerprint } from './data-folder.ts';
 import { checkSettings, type LoadedSettings } from './settings.ts';
 
 type CurrentSettings = LoadedSettings['settings'];
@@ -53,7 +53,7 @@ export class SettingsWatch {
     this.#deps = deps;
     this.#loaded = deps.loaded;
     this.#files = deps.loaded.files;
-    this.#taken = getCombinedPrint(deps.folder, this.#files);
+    this.#taken = getCombinedFingerprint(deps.folder, this.#files);
     this.#seen = this.#taken;
   }
 
@@ -65,7 +65,7 @@ export class SettingsWatch {
   /** `apply` switches to new settings, or rejects and changes nothing. */
   start(apply: (loaded: LoadedSettings) => Promise<void>): void {
     this.#timer = setInterval(() => {
-      const print = getCombinedPrint(this.#deps.folder, this.#files);
+      const print = getCombinedFingerprint(this.#deps.folder, this.#files);
       // A file that is still being written has a different fingerprint at the next check.
       if (print !== this.#taken && print === this.#seen && this.#looking === undefined) {
         this.#taken = print;
@@ -88,7 +88,7 @@ export class SettingsWatch {
     try {
       const now = checkSettings(folder, env, channels);
       this.#files = now.files;
-      this.#taken = getCombinedPrint(folder, now.files);
+      this.#taken = getCombinedFingerprint(folder, now.files);
       await this.#take(now, apply);
     } catch (error) {
       this.#state = { ...this.#state, problems: [reasonOf(error)] };
@@ -109,8 +109,8 @@ export class SettingsWatch {
       return;
     }
     logWarnings(log, now);
-    logBroken(log, now);
-    const next = keepStartSections(this.#deps.loaded, now);
+    logBrokenAccounts(log, now);
+    const next = preserveStartupSections(this.#deps.loaded, now);
     const changed = listChangedSettings(this.#loaded, next);
     useLevel(next.settings.log.level);
     if (changed.some((name) => name !== 'log.level')) await apply(next);
@@ -128,7 +128,7 @@ export class SettingsWatch {
 }
 
 /** Returns a fingerprint of the settings file, its profiles, and the files that contain values. */
-function getCombinedPrint(
+function getCombinedFingerprint(
   { settingsFile, profiles }: DataFolder,
   values: readonly string[],
 ): string {
@@ -140,7 +140,7 @@ function getCombinedPrint(
     // missing file.
   }
   const files = [settingsFile, ...names.map((name) => join(profiles, name)), ...values];
-  return files.map((file) => `${file} ${getFilePrint(file)}`).join('\n');
+  return files.map((file) => `${file} ${getFileFingerprint(file)}`).join('\n');
 }
 
 const KEPT = 'the changed settings cannot be used; the previous ones stay in effect';
@@ -150,7 +150,7 @@ export function logWarnings(log: Logger, { warnings }: Pick<LoadedSettings, 'war
   for (const warning of warnings) log.warn({ problem: describeProblem(warning) }, 'settings');
 }
 
-function logBroken(log: Logger, { channels }: LoadedSettings): void {
+function logBrokenAccounts(log: Logger, { channels }: LoadedSettings): void {
   const broken = Object.values(channels).flatMap((one) =>
     one.kind === 'broken' ? one.problems : [],
   );
@@ -162,7 +162,7 @@ function logBroken(log: Logger, { channels }: LoadedSettings): void {
 }
 
 /** Returns the new settings, but keeps the old values in sections that need a restart. */
-function keepStartSections(
+function preserveStartupSections(
   { settings: start, agents: agentsAtStart }: LoadedSettings,
   now: LoadedSettings,
 ): LoadedSettings {

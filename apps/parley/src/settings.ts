@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { createChatSdkChannel, findHostedChannels } from '@parley/channel-chat-sdk';
 import type { ChannelDefinition } from '@parley/channels';
-import { formatCounted } from '@parley/core';
+import { pluralize } from '@parley/core';
 import { openSecrets, type Scrub } from '@parley/core/telemetry/scrubber';
 import { CHANNEL_DEFINITIONS } from '@parley/gateway/channel-definitions';
 import { listModelChoices, ModelSettings } from '@parley/models';
@@ -46,7 +46,7 @@ export function checkSettings(
 }
 
 /** Adds the channels that exist because of `use` in the settings to those that always exist. */
-export function withHosted(
+export function addHostedChannels(
   channels: readonly ChannelDefinition[],
   { hosted }: { readonly hosted: Readonly<Record<string, string>> },
 ): readonly ChannelDefinition[] {
@@ -82,7 +82,7 @@ export function readSettings(
   const problems = result.problems.map(describeProblem).join('\n\n');
   throw new CliError(
     'settings-invalid',
-    `The settings in ${folder.settingsFile} have ${formatCounted(result.problems.length, 'problem')}:\n\n${problems}\n\nFix the file and start again. "${formatCommandLine('config check', folder)}" checks it without starting.`,
+    `The settings in ${folder.settingsFile} have ${pluralize(result.problems.length, 'problem')}:\n\n${problems}\n\nFix the file and start again. "${formatCommandLine('config check', folder)}" checks it without starting.`,
   );
 }
 
@@ -178,7 +178,7 @@ export function checkRole(role: ProcessRole, { store, queue }: ServerSettings): 
 }
 
 /** Creates the scrubber that removes an installation's secrets from a command's output (G18). */
-export function createScrub(folder: DataFolder, env: NodeJS.ProcessEnv): Scrub {
+export function createSecretScrubber(folder: DataFolder, env: NodeJS.ProcessEnv): Scrub {
   const token = existsSync(folder.tokenFile) ? [readFileSync(folder.tokenFile, 'utf8').trim()] : [];
   let secrets: readonly string[] = [];
   try {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { systemTime } from '@parley/core';
 import { openSecrets } from '@parley/core/telemetry/scrubber';
 import { CHANNEL_DEFINITIONS } from '@parley/gateway';
-import { findClearSecrets } from '@parley/settings';
+import { findPlainTextSecrets } from '@parley/settings';
 import { type SlackDouble, startSlackDouble } from '@parley/simulators/slack';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { locateDataFolder } from './data-folder.ts';
@@ -143,7 +143,7 @@ channels:
     });
     expect(loaded.secrets).toEqual(expect.arrayContaining([botToken, signingSecret]));
     expect(written()).toContain('# mine');
-    expect(findClearSecrets(file())).toEqual([]);
+    expect(findPlainTextSecrets(file())).toEqual([]);
 
     const socket = { channel: 'slack', options: { botToken, appToken } };
     expect(await steps().saveChannel(socket)).toEqual({ kind: 'done', text: 'Saved.' });

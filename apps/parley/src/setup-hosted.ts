@@ -9,7 +9,7 @@ import { formatWebhookAddress, toWebhookPath } from './webhook-address.ts';
 export type EnteredValues = Readonly<Record<string, string>>;
 
 /** Loads the descriptions of the platforms that Chat SDK adapters connect. */
-function loadSetUp() {
+function loadPlatformSetup() {
   return import('@parley/channel-chat-sdk/set-up');
 }
 
@@ -17,7 +17,7 @@ function loadSetUp() {
 export async function listHostedPlatforms(
   publicUrl: string | undefined,
 ): Promise<readonly SetupPlatform[]> {
-  const { listOfferedPlatforms } = await loadSetUp();
+  const { listOfferedPlatforms } = await loadPlatformSetup();
   return listOfferedPlatforms().map(({ channel: id, asks: fields, use: _, ...facts }) => ({
     ...{ ...facts, id, asks: 'options', fields },
     webhook: formatWebhookAddress(toWebhookPath(id, 'default'), publicUrl),
@@ -26,7 +26,7 @@ export async function listHostedPlatforms(
 
 /** The hosted platform with this channel name; undefined if there is none. */
 export async function findHostedPlatform(channel: string): Promise<OfferedPlatform | undefined> {
-  const { listOfferedPlatforms } = await loadSetUp();
+  const { listOfferedPlatforms } = await loadPlatformSetup();
   return listOfferedPlatforms().find((platform) => platform.channel === channel);
 }
 
@@ -37,7 +37,7 @@ export async function createHostedChanges(
   given: EnteredValues,
   path: SettingsChange['path'],
 ) {
-  const { getSettingsBlock } = await loadSetUp();
+  const { getSettingsBlock } = await loadPlatformSetup();
   const block = [...path, getSettingsBlock(use)];
   const secrets = asks.flatMap(({ key, isSecret }) => {
     const text = given[key];
@@ -71,7 +71,7 @@ export async function describeNextSteps(
   given: EnteredValues,
   publicUrl: string | undefined,
 ): Promise<string> {
-  const { needsWebhookAddress, findInstallCommand } = await loadSetUp();
+  const { needsWebhookAddress, findInstallCommand } = await loadPlatformSetup();
   const line = findInstallCommand(use);
   const address = formatWebhookAddress(toWebhookPath(channel, 'default'), publicUrl);
   return [

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { systemTime } from '@parley/core';
 import { openSecrets } from '@parley/core/telemetry/scrubber';
 import { CHANNEL_DEFINITIONS } from '@parley/gateway';
-import { findClearSecrets } from '@parley/settings';
+import { findPlainTextSecrets } from '@parley/settings';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { locateDataFolder } from './data-folder.ts';
 import { readSettings } from './settings.ts';
@@ -74,7 +74,7 @@ describe('the steps of the setup', () => {
       expect(await save(steps())).toMatchObject({ kind: 'done' });
       expect(written()).toContain(`\${file:secrets/${file}}`);
       expect(written()).not.toContain(text);
-      expect(findClearSecrets(join(path, 'parley.yaml'))).toEqual([]);
+      expect(findPlainTextSecrets(join(path, 'parley.yaml'))).toEqual([]);
       expect(secret(file)).toBe(`${text}\n`);
       expect(statSync(join(path, 'secrets', file)).mode & 0o777).toBe(0o600);
       expect(statSync(join(path, 'secrets')).mode & 0o777).toBe(0o700);

@@ -3,7 +3,7 @@ import type { OfferedPlatform } from '@parley/channel-chat-sdk/set-up';
 import type { ChannelDefinition } from '@parley/channels';
 import type { ChannelProbe } from '@parley/channels/probe';
 import type { SetupChannel, SetupModel, SetupSteps } from '@parley/gateway';
-import type { SetupAnswer, SetupState } from '@parley/gateway/api';
+import type { SetupResult, SetupState } from '@parley/gateway/api';
 import { ProviderChoice } from '@parley/models';
 import { type ModelProbe, probeProvider } from '@parley/models/probe';
 import {
@@ -18,7 +18,7 @@ import {
   editSettings,
   findAccountPath,
   listNewProblems,
-  readWrittenSettings,
+  readRawSettingsFile,
   type SettingsChange,
   type SettingsValue,
 } from '@parley/settings/edit';
@@ -98,17 +98,17 @@ export class Setup implements SetupSteps {
     };
   }
 
-  async addOwner(person: string): Promise<SetupAnswer> {
+  async addOwner(person: string): Promise<SetupResult> {
     const change = { kind: 'add', path: ['owners'], value: person } as const;
     const answer = this.#write([change], 'You are the owner now. Write to your bot again.');
     if (answer.kind === 'done') await this.#deps.store.pairing.settle(...splitPersonId(person));
     return answer;
   }
 
-  async tryModel(given: SetupModel): Promise<SetupAnswer> {
+  async tryModel(given: SetupModel): Promise<SetupResult> {
     const { secrets, clock, monotonic } = this.#deps;
     const parsed = ProviderChoice.safeParse({ ...given, model: given.model ?? NO_MODEL });
-    if (!parsed.success) return createUnfitModel(parsed.error);
+    if (!parsed.success) return createInvalidModelResult(parsed.error);
     if (given.apiKey !== undefined) secrets.add([given.apiKey]);
     const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
     const probe = await probeProvider(parsed.data, { signal, clock, monotonic });
@@ -125,11 +125,12 @@ export class Setup implements SetupSteps {
     return { kind: 'works', text, models };
   }
 
-  async saveModel(given: SetupModel): Promise<SetupAnswer> {
+  async saveModel(given: SetupModel): Promise<SetupResult> {
     const parsed = ProviderChoice.safeParse(given);
-    if (!parsed.success) return createUnfitModel(parsed.error);
+    if (!parsed.success) return createInvalidModelResult(parsed.error);
     const { apiKey, ...model } = given;
-    const secrets = apiKey === undefined ? [] : [{ name: modelKeyName(given), text: apiKey }];
+    const secrets =
+      apiKey === undefined ? [] : [{ name: getModelKeyFileName(given), text: apiKey }];
     const [secret] = secrets.map(({ name }) => createSecretReference(this.#deps.folder, name));
     const written = { ...model, ...(secret !== undefined && { apiKey: secret }) };
     const value: SettingsValue = Object.fromEntries(
@@ -139,7 +140,7 @@ export class Setup implements SetupSteps {
     return this.#write([{ kind: 'set', path: ['model'], value }], done, secrets);
   }
 
-  async tryChannel({ channel, token, options }: SetupChannel): Promise<SetupAnswer> {
+  async tryChannel({ channel, token, options }: SetupChannel): Promise<SetupResult> {
     const { definitions, secrets, clock } = this.#deps;
     const hosted = await findHostedPlatform(channel);
     if (hosted !== undefined) return this.#tryHosted(hosted, options ?? {});
@@ -159,10 +160,10 @@ export class Setup implements SetupSteps {
     }
     const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
     const env = { signal, clock, values: null, wantsPicture: true };
-    return toChannelAnswer(await definition.probe(parsed.data, env));
+    return toChannelSetupResult(await definition.probe(parsed.data, env));
   }
 
-  async #tryHosted(platform: OfferedPlatform, given: EnteredValues): Promise<SetupAnswer> {
+  async #tryHosted(platform: OfferedPlatform, given: EnteredValues): Promise<SetupResult> {
     const { secrets, clock, env, loaded } = this.#deps;
     const { findValueProblems, getSettingsBlock, probeEnteredValues } = await import(
       '@parley/channel-chat-sdk/set-up'
@@ -174,13 +175,13 @@ export class Setup implements SetupSteps {
     const problems = findValueProblems(platform, all, env);
     if (problems.length > 0) return createSetupProblem(problems.join(' '), FILL_IN);
     const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
-    const answer = toChannelAnswer(await probeEnteredValues(platform, all, { signal, clock }));
+    const answer = toChannelSetupResult(await probeEnteredValues(platform, all, { signal, clock }));
     if (answer.kind !== 'works') return answer;
     const steps = await describeNextSteps(platform, given, loaded.settings.http.publicUrl);
-    return { ...answer, text: [sentence(answer.text), steps].join(' ').trim() };
+    return { ...answer, text: [toSentence(answer.text), steps].join(' ').trim() };
   }
 
-  async #saveHosted(platform: OfferedPlatform, given: EnteredValues): Promise<SetupAnswer> {
+  async #saveHosted(platform: OfferedPlatform, given: EnteredValues): Promise<SetupResult> {
     const { folder, loaded } = this.#deps;
     const account = { channel: platform.channel, account: 'default' };
     const path = findAccountPath(folder.settingsFile, account);
@@ -190,7 +191,7 @@ export class Setup implements SetupSteps {
     return this.#write(changes, ['Saved.', steps].join(' ').trim(), secrets, labels);
   }
 
-  async saveChannel({ channel, token, phone, options }: SetupChannel): Promise<SetupAnswer> {
+  async saveChannel({ channel, token, phone, options }: SetupChannel): Promise<SetupResult> {
     const { folder } = this.#deps;
     const hosted = await findHostedPlatform(channel);
     if (hosted !== undefined) return this.#saveHosted(hosted, options ?? {});
@@ -212,7 +213,7 @@ export class Setup implements SetupSteps {
   #readAccount(channel: string): Block {
     const { settingsFile } = this.#deps.folder;
     const path = findAccountPath(settingsFile, { channel, account: 'default' });
-    const account = getValueAt(readWrittenSettings(settingsFile).values, path);
+    const account = getValueAt(readRawSettingsFile(settingsFile).values, path);
     return isBlock(account) ? account : {};
   }
 
@@ -221,7 +222,7 @@ export class Setup implements SetupSteps {
     done: string,
     secrets: readonly NewSecret[] = [],
     labels: ReadonlyMap<string, string> = SETUP_FIELDS,
-  ): SetupAnswer {
+  ): SetupResult {
     this.#deps.secrets.add(secrets.map(({ text }) => text));
     const problems =
       secrets.length === 0 ? this.#edit(changes) : this.#editWithSecrets(changes, secrets);
@@ -276,7 +277,10 @@ export class Setup implements SetupSteps {
  * because other settings, such as a fallback model, may still refer to an earlier key. The host
  * makes the name readable; the hash distinguishes servers on the same host.
  */
-function modelKeyName({ provider, baseUrl }: Pick<SetupModel, 'provider' | 'baseUrl'>): string {
+function getModelKeyFileName({
+  provider,
+  baseUrl,
+}: Pick<SetupModel, 'provider' | 'baseUrl'>): string {
   const address = URL.parse(baseUrl ?? '');
   if (address === null) return `model-key-${provider}`;
   const { origin, pathname, host } = address;
@@ -299,7 +303,7 @@ function isOnlyModelMissing(probe: ModelProbe): boolean {
 const FILL_IN = 'Fill in this field and try again.';
 
 /** Describes missing or invalid fields of a model by their labels in the form. */
-function createUnfitModel({ issues }: z.ZodError): SetupAnswer {
+function createInvalidModelResult({ issues }: z.ZodError): SetupResult {
   const reasons = issues.map(({ path, code, message }) => {
     const key = String(path.at(-1) ?? '');
     const isMissing = code === 'invalid_type';
@@ -331,11 +335,11 @@ function createSetupProblem(
   reason: string,
   fix: string,
   models: readonly string[] | null = null,
-): SetupAnswer {
+): SetupResult {
   return { kind: 'problem', reason, fix, models };
 }
 
-function toChannelAnswer(probe: ChannelProbe): SetupAnswer {
+function toChannelSetupResult(probe: ChannelProbe): SetupResult {
   switch (probe.kind) {
     case 'works': {
       const warnings = probe.warnings.map(({ reason, fix }) => ` ${reason}. ${fix}`);
@@ -373,6 +377,6 @@ function listOtherOptions(block: unknown, { asks }: OfferedPlatform): EnteredVal
   );
 }
 
-function sentence(text: string): string {
+function toSentence(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }

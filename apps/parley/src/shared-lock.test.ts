@@ -9,7 +9,7 @@ import { openMemoryStore } from '@parley/store/testing';
 import { openWorkspace } from '@parley/workspace';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { WORKSPACE_TEMPLATES } from './data-folder.ts';
-import { createSharedLock, runWhileHeld, type SharedLockDeps } from './shared-lock.ts';
+import { createSharedLock, runWithLease, type SharedLockDeps } from './shared-lock.ts';
 
 describe('a lock that processes share', () => {
   let store: Store;
@@ -106,7 +106,7 @@ describe('work that must not run in two processes at once', () => {
     };
     const done: string[] = [];
     const begin = (owner: string) =>
-      runWhileHeld({ ...deps, owner }, async () => {
+      runWithLease({ ...deps, owner }, async () => {
         await sleep(20);
         done.push(owner);
       });

@@ -29,7 +29,7 @@ const RECHECK_MS = { first: 5, last: 200 };
  * Returns the lock that allows only one process at a time to write to the workspace; undefined if
  * there can be no other process.
  */
-export function workspaceLock(
+export function createWorkspaceLock(
   { agent, store: { url } }: LoadedSettings['settings'],
   deps: Pick<SharedLockDeps, 'clock' | 'monotonic' | 'random' | 'log'> & {
     readonly store: Pick<Store, 'leases'>;
@@ -49,7 +49,7 @@ export async function openWorkspaceForCommand(
 ) {
   const { workspace: folder, memory = 'main-session' } = settings.agent;
   const own = { store, processId: newId('command'), ...systemTime, log: silentLogger };
-  const lock = workspaceLock(settings, own);
+  const lock = createWorkspaceLock(settings, own);
   const shared = lock !== undefined && { lock };
   const workspace = await openWorkspace({
     folder,
@@ -72,17 +72,17 @@ export interface SharedLockDeps extends LeaseDeps {
  */
 export function createSharedLock(deps: SharedLockDeps): WorkspaceLock {
   const here = createLocalLock();
-  return { hold: (work) => here.hold(() => holdAmongAll(deps, work)) };
+  return { hold: (work) => here.hold(() => runExclusively(deps, work)) };
 }
 
-async function holdAmongAll<T>(
+async function runExclusively<T>(
   deps: SharedLockDeps,
   work: (hold: LockHold) => Promise<T>,
 ): Promise<T> {
   const { name, monotonic, random, patienceMs = TIMEOUT_MS } = deps;
   const started = monotonic();
   for (let pause = RECHECK_MS.first; ; pause = Math.min(pause * 2, RECHECK_MS.last)) {
-    const held = await runWhileHeld(deps, work);
+    const held = await runWithLease(deps, work);
     if (held.kind === 'done') return held.result;
     if (monotonic() - started > patienceMs) {
       throw new CliError(
@@ -119,7 +119,7 @@ export interface LeaseDeps {
  * The time at which a lease was requested, on two clocks: the wall clock can be set back, and the
  * monotonic clock stops while the machine is suspended.
  */
-interface LeaseMoment {
+interface LeaseRequestTime {
   readonly at: number;
   readonly ticks: number;
 }
@@ -128,7 +128,7 @@ interface LeaseMoment {
  * Runs `work` if the lease is free; otherwise the result `busy` names the holder. Throws errors of
  * the database and of `work`.
  */
-export async function runWhileHeld<T>(
+export async function runWithLease<T>(
   deps: LeaseDeps,
   work: (hold: LockHold) => Promise<T>,
 ): Promise<
@@ -149,9 +149,9 @@ export async function runWhileHeld<T>(
 function renewLease(
   { leases, name, clock, monotonic, log }: LeaseDeps,
   lease: NamedLease,
-  asked: LeaseMoment,
+  asked: LeaseRequestTime,
 ): LockHold & { readonly end: () => void } {
-  let last: LeaseMoment | null = asked;
+  let last: LeaseRequestTime | null = asked;
   const renew = async (): Promise<void> => {
     const now = { at: clock(), ticks: monotonic() };
     try {

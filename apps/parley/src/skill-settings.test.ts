@@ -5,7 +5,7 @@ import { CHANNEL_DEFINITIONS } from '@parley/gateway';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { locateDataFolder } from './data-folder.ts';
 import { findChosenAgent, readSettings } from './settings.ts';
-import { switchSkill } from './skill-settings.ts';
+import { setSkillEnabled } from './skill-settings.ts';
 
 let path: string;
 beforeEach(() => {
@@ -23,7 +23,7 @@ async function turned(
   const folder = locateDataFolder(path, {});
   writeFileSync(folder.settingsFile, settings);
   const deps = { folder, env: {}, clock: () => 0, channels: CHANNEL_DEFINITIONS };
-  switchSkill({ ...deps, ...findChosenAgent(readSettings(folder, {}), agent) }, name, isOn);
+  setSkillEnabled({ ...deps, ...findChosenAgent(readSettings(folder, {}), agent) }, name, isOn);
   return readFileSync(folder.settingsFile, 'utf8');
 }
 

@@ -1,6 +1,6 @@
 import type { SettingsChange } from '@parley/settings/edit';
 import { z } from 'zod';
-import { changeSettings, readWrittenSections, type SettingsFileDeps } from './channels.ts';
+import { changeSettings, readAgentSections, type SettingsFileDeps } from './channels.ts';
 import type { LoadedSettings } from './settings.ts';
 
 interface SkillSettingsDeps extends SettingsFileDeps {
@@ -16,7 +16,7 @@ interface SkillSettingsDeps extends SettingsFileDeps {
  * Turns a skill on or off in `skills.allow` and `skills.block` of the settings, or in the agent's
  * own lists (S09).
  */
-export function switchSkill(deps: SkillSettingsDeps, name: string, isOn: boolean): void {
+export function setSkillEnabled(deps: SkillSettingsDeps, name: string, isOn: boolean): void {
   changeSettings(deps, listSkillChanges(name, isOn, deps), 'The settings were not changed');
 }
 
@@ -29,7 +29,7 @@ function listSkillChanges(
   isOn: boolean,
   { settings: { skills }, folder, name: agent }: SkillSettingsDeps,
 ): readonly SettingsChange[] {
-  const { path: at, values } = readWrittenSections(folder, agent);
+  const { path: at, values } = readAgentSections(folder, agent);
   const written = Lists.safeParse(values).data?.skills ?? {};
   const isSame = (one: string) => one.toLowerCase() === name.toLowerCase();
   const change = (list: 'allow' | 'block', isIn: boolean): SettingsChange[] => {

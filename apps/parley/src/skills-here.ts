@@ -2,9 +2,9 @@ import { type Reader, silentLogger, systemTime } from '@parley/core';
 import type { OperatorSkills } from '@parley/gateway';
 import { type InstallationEnv, openInstalledSkills } from './agent-sources.ts';
 import { openTools } from './open-agent.ts';
-import { plugInForCommand } from './plug-in.ts';
+import { loadPluginsForCommand } from './plug-in.ts';
 import { findChosenAgent, type LoadedSettings } from './settings.ts';
-import { switchSkill } from './skill-settings.ts';
+import { setSkillEnabled } from './skill-settings.ts';
 
 const OWNER: Reader = { kind: 'owner', conversationId: 'terminal' };
 
@@ -18,7 +18,12 @@ export async function openSkillsForCommand(
   installation: InstallationEnv,
   atEnd: (end: () => void) => void,
 ): Promise<OperatorSkills> {
-  const { loaded, agent, definitions: channels, end } = await plugInForCommand(first, installation);
+  const {
+    loaded,
+    agent,
+    definitions: channels,
+    end,
+  } = await loadPluginsForCommand(first, installation);
   atEnd(end);
   const { name, settings } = findChosenAgent(loaded, asked);
   const known = openTools(settings.tools, {}, { added: agent.tools, log: silentLogger });
@@ -27,6 +32,7 @@ export async function openSkillsForCommand(
   const { clock } = systemTime;
   return {
     skills: openInstalledSkills(settings, installation, sources),
-    turn: (...order) => switchSkill({ ...installation, clock, channels, settings, name }, ...order),
+    turn: (...order) =>
+      setSkillEnabled({ ...installation, clock, channels, settings, name }, ...order),
   };
 }

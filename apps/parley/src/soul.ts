@@ -2,9 +2,9 @@ import {
   createLocalTime,
   createSoulCommand,
   createSpendGuard,
+  type OpenScenarioServices,
   type ScenarioServices,
   SoulService,
-  type SoulTrial,
 } from '@parley/agent';
 import type { OperatorSoul } from '@parley/agent/soul';
 import {
@@ -55,7 +55,15 @@ export function openSoul(
   const { agent, soul } = settings;
   const { souls } = store;
   const file = openSoulFile(agent.workspace, newId, lock);
-  const trial = createSoulTrial(settings, { folder, store, clock, monotonic, log, models, named });
+  const trial = createScenarioServicesOpener(settings, {
+    folder,
+    store,
+    clock,
+    monotonic,
+    log,
+    models,
+    named,
+  });
   const service = new SoulService({
     agent: agent.id,
     souls,
@@ -79,10 +87,10 @@ export function openSoul(
  * Creates the evaluation of proposals by a judge model: the judge named in the settings, or by
  * default the configured model. Undefined if no model is configured, so that only the rules decide.
  */
-function createSoulTrial(
+function createScenarioServicesOpener(
   settings: LoadedSettings['settings'],
   { folder, store, clock, monotonic, log, models, named }: Omit<OpenSoulDeps, 'lock'>,
-): SoulTrial | undefined {
+): OpenScenarioServices | undefined {
   const { model: chosen, soul } = settings;
   const isWanted = soul.judge === 'auto' ? typeof chosen.model !== 'string' : soul.judge !== false;
   if (!isWanted || chosen.model === 'offline') return undefined;
@@ -93,7 +101,7 @@ function createSoulTrial(
     if (model.id === OFFLINE_MODEL) return null;
     const judge = chooseJudge(settings, model, { folder, clock, monotonic, log });
     const scenarios = await readSoulScenarios(SCENARIOS);
-    const spending = createSpending(settings, { store, clock, log, named });
+    const spending = createSpendingRecorder(settings, { store, clock, log, named });
     return { model, judge, scenarios, known, ...spending, clock, monotonic, meter: models.meter };
   };
 }
@@ -102,7 +110,7 @@ function createSoulTrial(
  * Records the spending of model calls outside turns. Spending outside turns counts toward the daily
  * total and is limited by the daily cap.
  */
-export function createSpending(
+export function createSpendingRecorder(
   { agent, spend }: LoadedSettings['settings'],
   {
     store,

@@ -2,17 +2,18 @@ import { existsSync } from 'node:fs';
 import { CHANNEL_DEFINITIONS } from '@parley/gateway';
 import { writeSettingsTemplate } from '@parley/settings';
 import type { ProcessRole } from '@parley/store';
-import { type RunningState, toReachableAddress, waitForFirstStates } from './banner.ts';
+import { type BannerInfo, toReachableUrl, waitForFirstStates } from './banner.ts';
 import { composeGateway, composeHealth } from './compose-gateway.ts';
 import {
-  announceOwnGateway,
+  announceGateway,
   createDataFolder,
   type DataFolder,
+  hasUnfinishedUpgrade,
   hasUnfinishedWork,
   lockDataFolder,
 } from './data-folder.ts';
-import { containErrors, type LoadedPlugins, loadPluginsOf } from './plug-in.ts';
-import { type OpenLog, openKeptLogOf, openLog, type StartOptions } from './process-options.ts';
+import { containErrors, type LoadedPlugins, loadConfiguredPlugins } from './plug-in.ts';
+import { type OpenLog, openLog, openProcessLog, type StartOptions } from './process-options.ts';
 import { openProcessServices } from './process-services.ts';
 import { ReloadableRuntime } from './reloadable-runtime.ts';
 import { checkRole, isSharedStore, readSettings } from './settings.ts';
@@ -22,7 +23,7 @@ export interface RunningParley {
   readonly address: string;
   readonly token: string;
   /** Resolves when it is known which model answers. */
-  banner(): Promise<RunningState>;
+  banner(): Promise<BannerInfo>;
   /**
    * Stops accepting work, finishes or releases running work, and closes all resources within 10 s
    * (D11).
@@ -48,14 +49,20 @@ export async function startParley(options: StartOptions): Promise<RunningParley>
   if (!isSharedStore(first.settings)) {
     const lock = lockDataFolder(folder);
     opened.defer(() => lock.release());
+    if (hasUnfinishedUpgrade(folder)) await completeUpgrade(folder, options.clock);
   }
   if (!existsSync(folder.settingsFile)) writeSettingsTemplate(folder.settingsFile);
-  const kept = openKeptLogOf(options, first);
+  const kept = openProcessLog(options, first);
   opened.defer(() => kept?.close());
   const open = openLog(options, first, kept);
   const containment = containErrors(open.log);
   opened.defer(() => containment.stop());
-  const plugins = await loadPluginsOf(first, { ...options, channels, log: open.log, containment });
+  const plugins = await loadConfiguredPlugins(first, {
+    ...options,
+    channels,
+    log: open.log,
+    containment,
+  });
   logWarnings(open.log, plugins.loaded);
   const watch = new SettingsWatch({
     ...options,
@@ -73,10 +80,16 @@ export async function startParley(options: StartOptions): Promise<RunningParley>
  * interrupted halfway.
  */
 async function cleanUpAfterKill(folder: DataFolder): Promise<void> {
-  const { refuseInterruptedRestore } = await import('./commands/backup/put-in-place.ts');
-  const { removeLeftovers } = await import('./commands/backup/work-folder.ts');
-  refuseInterruptedRestore(folder);
-  removeLeftovers(folder.path);
+  const { assertNoInterruptedRestore } = await import('./commands/backup/put-in-place.ts');
+  const { removeAbandonedFolders } = await import('./commands/backup/work-folder.ts');
+  assertNoInterruptedRestore(folder);
+  removeAbandonedFolders(folder.path);
+}
+
+/** Converts the data of a newer version, if an upgrade returns to this one. */
+async function completeUpgrade(folder: DataFolder, clock: StartOptions['clock']): Promise<void> {
+  const { completeReturn } = await import('./commands/upgrade/upgrade.ts');
+  await completeReturn(folder, clock);
 }
 
 async function composeProcess(
@@ -92,7 +105,7 @@ async function composeProcess(
   opened.defer(() => runtime.close());
   // This process is compared with its deployment before it accepts any work.
   const deployment = isSharedStore(settings) ? await import('./deployment.ts') : null;
-  const facts = await deployment?.checkStrangers(shared, plugins.loaded, folder);
+  const facts = await deployment?.checkDeployment(shared, plugins.loaded, folder);
   services.watchdog.use(settings.limits.hangSeconds);
   const gateway =
     role === 'worker' ? null : await composeGateway(options, plugins, { runtime, watch }, opened);
@@ -103,8 +116,8 @@ async function composeProcess(
   // Receiving stops first; messages accepted before that are still processed.
   if (gateway !== null) opened.defer(() => gateway.stopReceiving());
   const server = gateway ?? (await composeHealth(options, settings.http, services, opened));
-  const address = toReachableAddress(server.address);
-  if (gateway !== null) opened.defer(announceOwnGateway(folder, address));
+  const address = toReachableUrl(server.address);
+  if (gateway !== null) opened.defer(announceGateway(folder, address));
   if (deployment !== null && facts !== undefined) {
     const { onOutdated } = options;
     const own = { id: services.processId, role, address: server.address };

@@ -1,4 +1,4 @@
-import { formatCounted, reasonOf } from '@parley/core';
+import { pluralize, reasonOf } from '@parley/core';
 import type { AuditReport } from '@parley/gateway/api';
 import type { Store } from '@parley/store';
 import type { PromptFiles } from '@parley/workspace';
@@ -14,12 +14,15 @@ export async function auditInstallation(
   options: Pick<StartOptions, 'folder' | 'env' | 'clock' | 'monotonic'>,
   { loaded, shared: { store }, main, named }: AuditedAgents,
 ): Promise<AuditReport> {
-  const [{ toAuditReport: auditReport, runAudit }, { examineAgents }, { gatherRecords }] =
-    await Promise.all([
-      import('./commands/checks/audit-report.ts'),
-      import('./commands/checks/facts.ts'),
-      import('./commands/checks/record-facts.ts'),
-    ]);
+  const [
+    { toAuditReport: auditReport, runAudit },
+    { examineAgents },
+    { collectRecordFacts: gatherRecords },
+  ] = await Promise.all([
+    import('./commands/checks/audit-report.ts'),
+    import('./commands/checks/facts.ts'),
+    import('./commands/checks/record-facts.ts'),
+  ]);
   const isPromptFile = (path: string, name: string | undefined) => {
     const own = name === undefined ? main : named.get(name);
     return own?.agent.promptFiles.includes(path) ?? false;
@@ -57,7 +60,7 @@ export function startAudit(
       if (counts.warning === 0) return;
       log.warn(
         {},
-        `audit: ${formatCounted(counts.warning, 'warning')}, run "${formatCommandLine('audit', folder)}"`,
+        `audit: ${pluralize(counts.warning, 'warning')}, run "${formatCommandLine('audit', folder)}"`,
       );
     } catch (error) {
       log.warn({ reason: reasonOf(error) }, 'audit: it failed');

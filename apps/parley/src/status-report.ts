@@ -1,6 +1,10 @@
 import { type LocalTime, runWithTimeLimit } from '@parley/agent';
 import { type Clock, type Logger, type Monotonic, reasonOf } from '@parley/core';
-import { type GaugeReading, type LoopLag, openLoopLag } from '@parley/core/telemetry';
+import {
+  type GaugeReading,
+  type LoopLagMonitor,
+  startLoopLagMonitor,
+} from '@parley/core/telemetry';
 import type { AccountStatus, HealthReport } from '@parley/gateway';
 import type { StatusReport } from '@parley/gateway/api';
 import { TURNS, type WakeUpQueue } from '@parley/queue';
@@ -79,8 +83,8 @@ async function listDatabaseNotes(
   const [setback, last] = await Promise.all([store.state.lastSetback(), store.retention.last()]);
   const notes: string[] = [];
   if (setback !== null && now - setback.at < SETBACK_REPORTED_MS) {
-    const { describeSetback } = await import('./database-mark.ts');
-    notes.push(describeSetback(setback, folder));
+    const { describeRollback } = await import('./database-mark.ts');
+    notes.push(describeRollback(setback, folder));
   }
   if (last !== null && now - last.countedTo > HELD_REPORTED_MS) {
     const from = new Date(last.countedTo).toISOString();
@@ -96,8 +100,8 @@ async function describeProcesses(
   processes: readonly RunningProcess[],
 ): Promise<StatusReport['processes']> {
   if (processes.length === 0) return [];
-  const { describeStrangers } = await import('./deployment.ts');
-  return [...describeStrangers(processes)];
+  const { describeProcessDifferences } = await import('./deployment.ts');
+  return [...describeProcessDifferences(processes)];
 }
 
 export interface GaugeDeps {
@@ -123,21 +127,21 @@ const MAX_ACCOUNTS = 100;
  * time are omitted and logged.
  */
 export function openGauges(deps: GaugeDeps) {
-  const lag = openLoopLag();
+  const lag = startLoopLagMonitor();
   return async (
     channels: readonly AccountStatus[],
     health: HealthReport,
   ): Promise<readonly GaugeReading[]> => {
     const read = await Promise.all([
-      readOrSkip(deps, 'database', () => readDatabaseGauges(deps)),
-      readOrSkip(deps, 'queue', () => readQueueGauges(deps)),
+      readGaugesOrSkip(deps, 'database', () => readDatabaseGauges(deps)),
+      readGaugesOrSkip(deps, 'queue', () => readQueueGauges(deps)),
     ]);
     const ready = createSingleGauge('parley_ready', health.status === 'down' ? 0 : 1);
     return [ready, createChannelGauge(channels), ...createLagGauges(lag), ...read.flat()];
   };
 }
 
-async function readOrSkip(
+async function readGaugesOrSkip(
   { log }: GaugeDeps,
   what: 'database' | 'queue',
   work: () => Promise<readonly GaugeReading[]>,
@@ -162,7 +166,7 @@ function createChannelGauge(channels: readonly AccountStatus[]): GaugeReading {
   return { name: 'parley_channel_up', values };
 }
 
-function createLagGauges(lag: LoopLag): readonly GaugeReading[] {
+function createLagGauges(lag: LoopLagMonitor): readonly GaugeReading[] {
   const read = lag.read();
   if (read === null) return [];
   const values = Object.entries(read).map(([quantile, value]) => ({ value, labels: { quantile } }));

@@ -10,7 +10,7 @@ export function explainUsageErrors(command: Command, path = command.name()): voi
   command.showHelpAfterError(`See "${path} --help".`);
   command.configureOutput({ outputError: (text, write) => write(rewriteUsageError(text)) });
   if (command.commands.length === 0) return;
-  command.on('command:*', ([word = '']: readonly string[]) => refuseWord(command, word));
+  command.on('command:*', ([word = '']: readonly string[]) => rejectUnknownWord(command, word));
   if (command.parent !== null && command.registeredArguments.length === 0)
     refuseUnknownWords(command);
   for (const one of command.commands) explainUsageErrors(one, `${path} ${one.name()}`);
@@ -20,7 +20,7 @@ export function explainUsageErrors(command: Command, path = command.name()): voi
 function refuseUnknownWords(group: Command): void {
   group.allowExcessArguments().hook('preAction', (_group, running) => {
     const [word] = group.args;
-    if (running === group && word !== undefined) refuseWord(group, word);
+    if (running === group && word !== undefined) rejectUnknownWord(group, word);
   });
 }
 
@@ -38,12 +38,11 @@ const OTHER_WORDS: Readonly<Record<string, string>> = {
  * Rejects a word that is not a command in this group. Suggests the command that the word names in
  * another program, or a command with a similar spelling.
  */
-export function refuseWord(parent: Command, word: string): never {
+export function rejectUnknownWord(parent: Command, word: string): never {
   const path = parent.parent === null ? '' : `${parent.name()} `;
   const names = parent.commands.map((known) => known.name());
   const others = parent.commands.flatMap((known) => known.aliases());
-  const meant =
-    findMeantCommand(word, names) ?? findNearestWord(word, [...names, ...others, 'help']);
+  const meant = suggestCommand(word, names) ?? findNearestWord(word, [...names, ...others, 'help']);
   const all = path === '' ? '' : `\n(Available commands: ${names.join(', ')}.)`;
   const hint = meant === undefined ? all : `\n(Did you mean ${path}${meant}?)`;
   return parent.error(`error: unknown command '${path}${word}'${hint}`);
@@ -53,7 +52,7 @@ export function refuseWord(parent: Command, word: string): never {
  * Returns the command that the word names in another program, or `show` with the word if it is an
  * id or number.
  */
-function findMeantCommand(word: string, names: readonly string[]): string | undefined {
+function suggestCommand(word: string, names: readonly string[]): string | undefined {
   const other = OTHER_WORDS[word];
   if (other !== undefined && names.includes(other)) return other;
   return /\d/.test(word) && names.includes('show') ? `show ${word}` : undefined;

@@ -7,7 +7,7 @@ import manifest from '../package.json' with { type: 'json' };
  */
 export const NODE_NEEDED = 24;
 
-export function getVersionFacts() {
+export function getVersionInfo() {
   const { node, sqlite = 'with an unknown version' } = process.versions;
   return { parley: manifest.version, node, sqlite, from: describeBuild() };
 }
@@ -19,6 +19,6 @@ function describeBuild(): string {
 }
 
 export function formatVersion(): string {
-  const { parley, node, from } = getVersionFacts();
+  const { parley, node, from } = getVersionInfo();
   return `parley ${parley}${from}\nnode ${node}`;
 }

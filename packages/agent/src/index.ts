@@ -7,8 +7,8 @@ export { assembleHistory } from './context/history.ts';
 export { readHistory } from './context/summary.ts';
 export { createYesterdaySource } from './context/yesterday-source.ts';
 export {
+  createHeartbeatRunner,
   createNewsChecker,
-  runHeartbeatsWith,
 } from './heartbeat/heartbeat-runner.ts';
 export { proposeTasks } from './heartbeat/propose-tasks.ts';
 export type { TurnLimits } from './loop/turn-limits.ts';
@@ -25,8 +25,8 @@ export {
 } from './memory/memory-source.ts';
 export { postNotice } from './post-message.ts';
 export { createSoulCommand, notifyOfSoul } from './soul/soul-messages.ts';
-export type { ScenarioServices, SoulTrial } from './soul/soul-scenarios.ts';
-export { type SoulAnswer, SoulService } from './soul/soul-service.ts';
+export type { OpenScenarioServices, ScenarioServices } from './soul/soul-scenarios.ts';
+export { type SoulCommandResult, SoulService } from './soul/soul-service.ts';
 export {
   describeAuthor,
   describeSoulStatus,
@@ -36,7 +36,7 @@ export {
   formatVersionName,
 } from './soul/soul-text.ts';
 export { createSpendGuard, type SpendGuard, type SpendScope } from './spend.ts';
-export { runSubAgentsWith } from './sub-agents/sub-agent-runner.ts';
+export { createSubAgentRunner } from './sub-agents/sub-agent-runner.ts';
 export {
   createLocalTime,
   type LocalTime,
@@ -66,7 +66,7 @@ export {
 } from './tools/tool-registry.ts';
 export type { TurnServices } from './turn/means.ts';
 export { type PreviewChange, type PreviewServices, previewTurn } from './turn/preview-turn.ts';
-export { addTraces, createTurnRunner } from './turn/run-turn.ts';
+export { addTracing, createTurnRunner } from './turn/run-turn.ts';
 export {
   createAgentRunner,
   createUnknownAgentNotice,

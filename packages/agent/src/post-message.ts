@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { type Clock, type ReplyRoute, restoreLiteral } from '@parley/core';
+import { type Clock, decodeLiteralText, type ReplyRoute } from '@parley/core';
 import { renderInSteps } from '@parley/markup';
 import type {
   AgentFile,
@@ -17,7 +17,7 @@ export interface PostDeps {
   readonly clock: Clock;
 }
 
-export interface PostRequestOfTurn extends Pick<PostRequest, 'key' | 'turn'> {
+export interface TurnPostRequest extends Pick<PostRequest, 'key' | 'turn'> {
   /** Built from the stored facts about the chat, never from text by a model. */
   readonly route: ReplyRoute;
   readonly markdown: string;
@@ -41,7 +41,7 @@ export type PostedMessage = PostResult | { readonly kind: 'nothing' };
  */
 export async function postMessage(
   { store, deliver, clock }: PostDeps,
-  { route, markdown, isMarked, file, buttons, ...post }: PostRequestOfTurn,
+  { route, markdown, isMarked, file, buttons, ...post }: TurnPostRequest,
 ): Promise<PostedMessage> {
   const seen = getVisibleAnswer(markdown, { known: new Set() });
   const text = seen.kind === 'silent' ? '' : seen.text;
@@ -74,7 +74,7 @@ export async function postNotice(
     conversationId,
     markdown,
     buttons,
-  }: Pick<PostRequestOfTurn, 'key' | 'route' | 'markdown' | 'buttons'> & {
+  }: Pick<TurnPostRequest, 'key' | 'route' | 'markdown' | 'buttons'> & {
     readonly conversationId: string;
   },
 ): Promise<void> {
@@ -82,14 +82,14 @@ export async function postNotice(
   const { channel, account, chatId } = route;
   await deps.store.groupContext.keepOwn(
     { conversationId, channel, account, chatId },
-    { key, what: 'notice', text: restoreLiteral(markdown) },
+    { key, what: 'notice', text: decodeLiteralText(markdown) },
     deps.clock(),
   );
 }
 
 function addButtonsToPart(
   [first, ...others]: PostRequest['parts'],
-  buttons: PostRequestOfTurn['buttons'],
+  buttons: TurnPostRequest['buttons'],
 ): PostRequest['parts'] {
   if (buttons === undefined) return [first, ...others];
   const last = others.at(-1);

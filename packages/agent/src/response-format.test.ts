@@ -5,7 +5,7 @@ import { createCountingTool, say } from './testing/tool-scene.ts';
 import {
   createAgent,
   openTurnScene,
-  type SceneExtras,
+  type SceneOptions,
   type TurnScene,
 } from './testing/turn-scene.ts';
 
@@ -30,7 +30,7 @@ afterEach(() => scene.close());
 async function ask(
   responseFormat: ResponseFormat | undefined,
   answers: readonly string[],
-  extras: SceneExtras = {},
+  extras: SceneOptions = {},
 ): Promise<readonly string[]> {
   scene = await openTurnScene({}, { checks, ...extras });
   await scene.write('how many?', { ...(responseFormat && { responseFormat }) });

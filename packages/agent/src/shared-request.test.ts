@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ModelRequest } from '@parley/models';
 import { afterEach, expect, it } from 'vitest';
-import { createHousePrompt, openTurnScene, type TurnScene } from './testing/turn-scene.ts';
+import { createTestPrompt, openTurnScene, type TurnScene } from './testing/turn-scene.ts';
 
 let scene: TurnScene;
 afterEach(() => scene.close());
@@ -23,7 +23,7 @@ function bytesOf(request: ModelRequest | undefined): Buffer {
  */
 async function talk(layout: string): Promise<readonly [Buffer, Buffer]> {
   const history = { entries: 100, tokens: 50_000 };
-  scene = await openTurnScene({}, { prompt: createHousePrompt(layout), history });
+  scene = await openTurnScene({}, { prompt: createTestPrompt(layout), history });
   writeFileSync(join(scene.folder, 'AGENTS.md'), 'Answer first, explain if it helps. '.repeat(40));
   writeFileSync(join(scene.folder, 'SOUL.md'), 'Calm, curious, kind. '.repeat(40));
   for (let said = 1; said <= 30; said += 1) {

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { findReachedCap, formatCapNotice, type SpendCaps } from './spend.ts';
 import { createCountingTool } from './testing/tool-scene.ts';
-import { openTurnScene, type SceneExtras, type TurnScene } from './testing/turn-scene.ts';
+import { openTurnScene, type SceneOptions, type TurnScene } from './testing/turn-scene.ts';
 
 /** Short notation for a spend, used in the tables below. */
 const of = (tokens: number, costUsd = 0) => ({ tokens, costUsd });
@@ -126,7 +126,7 @@ describe('charging for turns', () => {
   afterEach(() => scene?.close());
 
   /** Each model step uses 12 tokens and costs half a dollar. */
-  async function open(caps: SceneExtras['caps'], extras: SceneExtras = {}): Promise<void> {
+  async function open(caps: SceneOptions['caps'], extras: SceneOptions = {}): Promise<void> {
     scene = await openTurnScene({}, { ...extras, ...(caps && { caps }) });
   }
   const asks = async (chat?: typeof GROUP, sender?: typeof BO) => {

@@ -7,12 +7,12 @@ import {
   reasonOf,
 } from '@parley/core';
 import {
-  type CountedUsage,
   countInputTokens,
+  type DailySpend,
   type SpendAccount,
-  type SpentOfDay,
   type Store,
   type TurnRepository,
+  type UsageTotals,
 } from '@parley/store';
 import type { StepUsage } from './loop/turn-journal.ts';
 import { createLocalTime } from './time.ts';
@@ -68,7 +68,7 @@ export interface CutOffCharges {
  * Records the usage of a model call that was aborted from outside. The usage cannot be stored with
  * the turn, which has already ended.
  */
-export async function recordCutOffUsage(
+export async function recordAbortedUsage(
   { store, log }: { readonly store: CutOffCharges; readonly log: Logger },
   { turnId, account }: Turn,
   usage: StepUsage,
@@ -184,10 +184,10 @@ type SpenderKind = 'owner' | 'known' | 'stranger';
  */
 export function findReachedCap(
   caps: SpendCaps,
-  spent: Omit<SpentOfDay, 'ofAgent'>,
-  { turn, by }: { readonly turn: CountedUsage; readonly by: SpenderKind },
+  spent: Omit<DailySpend, 'ofAgent'>,
+  { turn, by }: { readonly turn: UsageTotals; readonly by: SpenderKind },
 ): ReachedCap | null {
-  const isOver = (cap: SpendCap | undefined, { tokens, costUsd }: CountedUsage): boolean =>
+  const isOver = (cap: SpendCap | undefined, { tokens, costUsd }: UsageTotals): boolean =>
     (cap?.tokens !== undefined && tokens + turn.tokens >= cap.tokens) ||
     (cap?.usd !== undefined && costUsd + turn.costUsd >= cap.usd);
   const isExempt = by === 'owner' && !caps.capOwners;
@@ -213,7 +213,7 @@ const REASONS: Readonly<Record<ReachedCap, string>> = {
   totalDaily: 'Each answer costs money, so there is a daily limit.',
 };
 
-interface CapNotice {
+interface CapNoticeOptions {
   readonly timeZone: string;
   readonly toOwner: boolean;
   readonly section?: string;
@@ -229,7 +229,7 @@ interface CapNotice {
  */
 export function formatCapNotice(
   cap: ReachedCap,
-  { timeZone, toOwner, section = 'spend', now }: CapNotice,
+  { timeZone, toOwner, section = 'spend', now }: CapNoticeOptions,
 ): string {
   const setting = toOwner ? ` The cap is ${section}.${cap} in the settings.` : '';
   const why = now === undefined ? '' : ` ${REASONS[cap]}`;

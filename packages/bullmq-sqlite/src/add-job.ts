@@ -9,7 +9,7 @@ import {
   type LineEnd,
   moveJob,
   type NewJob,
-  type Position,
+  type QueuePosition,
 } from './job-row.ts';
 import type { QueueScope } from './queue-scope.ts';
 import { deleteJob } from './removal.ts';
@@ -22,7 +22,7 @@ export function addJob(scope: QueueScope, json: JobJson, customId: string | unde
   refuseFlow(json);
   // The counter advances even if the id is not used, because BullMQ's Redis backend also counts
   // every call.
-  const countedId = nextJobId(scope);
+  const countedId = incrementJobId(scope);
   const id = customId || countedId;
   if (customId && jobExists(scope, id)) {
     scope.emit('duplicated', { jobId: id });
@@ -36,7 +36,7 @@ export function addJob(scope: QueueScope, json: JobJson, customId: string | unde
     timestamp: Math.floor(json.timestamp),
     schedulerId: json.repeatJobKey,
   };
-  const kept = deduplicate(scope, job);
+  const kept = deduplicateJob(scope, job);
   if (kept !== undefined) return kept;
   storeAndEnqueue(scope, job);
   return id;
@@ -48,7 +48,7 @@ export function refuseFlow({ parent, parentKey }: JobJson): void {
 }
 
 /** Increments the queue's job counter and returns it as an id. */
-export function nextJobId(scope: QueueScope): string {
+export function incrementJobId(scope: QueueScope): string {
   const row = scope.get<{ last_job_id: number }>(
     'UPDATE queue SET last_job_id = last_job_id + 1 WHERE id = ? RETURNING last_job_id',
   );
@@ -73,7 +73,7 @@ export function storeAndEnqueue(scope: QueueScope, job: NewJob): void {
 function insertJob(
   scope: QueueScope,
   job: NewJob,
-  position: Position,
+  position: QueuePosition,
   delay: number,
   priority: number,
 ): void {
@@ -109,10 +109,10 @@ interface DeduplicationClaim {
  * stored; it then owns the id. Otherwise returns the id of the existing owner, and the new job is
  * dropped or kept as the follow-up.
  */
-function deduplicate(scope: QueueScope, job: NewJob): string | undefined {
+function deduplicateJob(scope: QueueScope, job: NewJob): string | undefined {
   const options = job.opts.deduplication;
   if (!options) return undefined;
-  if (computeExpiry(scope, options) !== null) dropExpired(scope);
+  if (computeExpiry(scope, options) !== null) dropExpiredClaims(scope);
   if (claimIfFree(scope, options, job.id)) return undefined;
   const claim = findClaim(scope, options.id);
   if (!claim) {
@@ -121,7 +121,7 @@ function deduplicate(scope: QueueScope, job: NewJob): string | undefined {
   }
   const owner = findJob(scope, claim.job_id);
   if (options.replace && owner?.state === 'delayed') {
-    replaceDelayed(scope, options, claim, owner, job.id);
+    replaceDelayedJob(scope, options, claim, owner, job.id);
     return undefined;
   }
   if (claim.expires_at === null && !owner) {
@@ -169,7 +169,7 @@ function claimIfFree(scope: QueueScope, options: DeduplicationOptions, jobId: st
  * Deletes up to two expired claims per job added with a ttl, so that claims never accumulate and no
  * single call has to delete many.
  */
-function dropExpired(scope: QueueScope): void {
+function dropExpiredClaims(scope: QueueScope): void {
   scope.run(
     `DELETE FROM dedup WHERE queue_id = ?1 AND id IN (
        SELECT id FROM dedup WHERE queue_id = ?1 AND expires_at <= ?2 ORDER BY expires_at LIMIT 2)`,
@@ -196,7 +196,7 @@ export function removeClaim(scope: QueueScope, dedupId: string, jobId?: string):
   return isClaimed ? removed : 0;
 }
 
-function replaceDelayed(
+function replaceDelayedJob(
   scope: QueueScope,
   options: DeduplicationOptions,
   claim: DeduplicationClaim,
@@ -294,7 +294,7 @@ export function releaseDeduplication(scope: QueueScope, dedupId: string, jobId: 
 }
 
 function enqueueFollowUp(scope: QueueScope, stored: NewJob): void {
-  nextJobId(scope);
+  incrementJobId(scope);
   if (jobExists(scope, stored.id)) {
     scope.emit('duplicated', { jobId: stored.id });
     return;

@@ -7,13 +7,13 @@ import {
   type RetryOptions,
 } from 'bullmq';
 import { removeClaim } from './add-job.ts';
-import { BackendQueries, countLogs } from './backend-queries.ts';
+import { BackendQueries, countLogLines } from './backend-queries.ts';
 import { createJobStateError } from './errors.ts';
 import { appendEvents, trimEvents } from './events.ts';
 import {
   createDelayedPosition,
   createWaitingPosition,
-  enqueue,
+  enqueueJob,
   findJob,
   type JobRow,
   jobExists,
@@ -28,8 +28,8 @@ import {
   setRateLimit,
 } from './queue-scope.ts';
 import {
-  createCleanedSlice,
-  createDrainedSlice,
+  createCleanSlice,
+  createDrainSlice,
   findNewestJob,
   type JobSlice,
   obliterateQueue,
@@ -63,7 +63,7 @@ export class BackendAdministration extends BackendQueries {
         resets.resetAttemptsStarted ? 1 : 0,
         job.seq,
       );
-      enqueue(scope, job, lifo && job.priority === 0 ? 'front' : 'back');
+      enqueueJob(scope, job, lifo && job.priority === 0 ? 'front' : 'back');
     });
   }
 
@@ -73,7 +73,7 @@ export class BackendAdministration extends BackendQueries {
       if (job?.state !== 'delayed') {
         throw createJobStateError(ErrorCode.JobNotInState, jobId, 'promote', 'delayed');
       }
-      enqueue(scope, job, 'back', 0);
+      enqueueJob(scope, job, 'back', 0);
     });
   }
 
@@ -82,11 +82,11 @@ export class BackendAdministration extends BackendQueries {
     count = MOVED_AT_ONCE,
     timestamp = this.shared.clock(),
   ): Promise<number> {
-    return this.write((scope) => moveManyToWait(scope, state, count, timestamp));
+    return this.write((scope) => moveJobsToWait(scope, state, count, timestamp));
   }
 
   promoteJobs(count = MOVED_AT_ONCE): Promise<number> {
-    return this.write((scope) => moveManyToWait(scope, 'delayed', count, Number.MAX_SAFE_INTEGER));
+    return this.write((scope) => moveJobsToWait(scope, 'delayed', count, Number.MAX_SAFE_INTEGER));
   }
 
   pause(paused: boolean): Promise<void> {
@@ -96,11 +96,11 @@ export class BackendAdministration extends BackendQueries {
   /** Removes the jobs that are waiting now; jobs added in the meantime stay. */
   async drain(delayed: boolean): Promise<void> {
     const newest = await this.read(findNewestJob);
-    await this.#sweep(createDrainedSlice(newest, delayed), Number.POSITIVE_INFINITY);
+    await this.#sweep(createDrainSlice(newest, delayed), Number.POSITIVE_INFINITY);
   }
 
   async cleanJobsByState(state: string, timestamp: number, limit = 0): Promise<string[]> {
-    const jobs = createCleanedSlice(state, timestamp);
+    const jobs = createCleanSlice(state, timestamp);
     const most = limit > 0 ? limit : Number.POSITIVE_INFINITY;
     const removed = jobs ? await this.#sweep(jobs, most) : [];
     await this.write((scope) => scope.emit('cleaned', { count: removed.length }));
@@ -172,7 +172,7 @@ export class BackendAdministration extends BackendQueries {
         line,
       );
       if (keep) trimLog(scope, jobId, keep);
-      return countLogs(scope, jobId);
+      return countLogLines(scope, jobId);
     });
   }
 
@@ -317,7 +317,7 @@ function setJobColumn(
  * Puts up to `count` jobs in line, with priority 0, that entered the given state at or before
  * `until` (Unix ms). Returns 1 if there may be more, otherwise 0.
  */
-function moveManyToWait(
+function moveJobsToWait(
   scope: QueueScope,
   state: 'completed' | 'failed' | 'delayed',
   count: number,
@@ -332,7 +332,7 @@ function moveManyToWait(
   );
   for (const job of jobs) {
     if (state !== 'delayed') clearOutcome(scope, job);
-    enqueue(scope, { ...job, priority: 0 }, 'back');
+    enqueueJob(scope, { ...job, priority: 0 }, 'back');
   }
   return jobs.length >= count ? 1 : 0;
 }

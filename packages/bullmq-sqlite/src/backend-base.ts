@@ -13,8 +13,8 @@ import { appendEvents, EventNotifier, findEndOfEvents, readEventsAfter } from '.
 import { QueueFile, type QueueFileOptions } from './queue-file.ts';
 import {
   getQueueId,
-  isPausedOrMaxed,
-  type QueueOutlook,
+  isPausedOrAtLimit,
+  type QueueReadiness,
   QueueScope,
   type WorkerSettings,
 } from './queue-scope.ts';
@@ -185,7 +185,7 @@ export class BackendBase extends EventEmitter {
   }
 
   /** Reads in one statement which jobs may start, now and later. */
-  protected async look(): Promise<QueueOutlook & { readonly now: number }> {
+  protected async look(): Promise<QueueReadiness & { readonly now: number }> {
     await this.#takeTurn();
     const { file, clock } = this.shared;
     const scope = new QueueScope(file, this.#queueId, clock());
@@ -350,7 +350,7 @@ class WakeUpScheduler {
     if (!waiters || !first) return;
     const scope = new QueueScope(this.#file, queueId, this.#clock());
     const { waits, dueAt } = scope.outlook();
-    if (waits && !isPausedOrMaxed(scope)) first.wake();
+    if (waits && !isPausedOrAtLimit(scope)) first.wake();
     else for (const waiter of waiters) this.#setTimer(waiter, dueAt);
   }
 

@@ -4,8 +4,8 @@ import { BackendBase } from './backend-base.ts';
 import { createNotSupportedError } from './errors.ts';
 import { readMetric } from './finish-job.ts';
 import { createStateFilter, findJob, isListState, toBullState, toJobJson } from './job-row.ts';
-import { getReportedTtl, isMaxed, type QueueScope } from './queue-scope.ts';
-import { countKeptJobs } from './removal.ts';
+import { getReportedTtl, isAtConcurrencyLimit, type QueueScope } from './queue-scope.ts';
+import { countFinishedJobs } from './removal.ts';
 import { findScheduler } from './schedulers.ts';
 
 /** A backend's read-only operations. */
@@ -40,7 +40,7 @@ export class BackendQueries extends BackendBase {
   }
 
   isMaxed(): Promise<boolean> {
-    return this.read(isMaxed);
+    return this.read(isAtConcurrencyLimit);
   }
 
   getDeduplicationJobId(deduplicationId: string): Promise<string | null> {
@@ -54,7 +54,7 @@ export class BackendQueries extends BackendBase {
     asc: boolean,
   ): Promise<{ logs: string[]; count: number }> {
     return this.read((scope) => {
-      const count = countLogs(scope, jobId);
+      const count = countLogLines(scope, jobId);
       const rows = scope.all<{ line: string }>(
         `SELECT line FROM job_log WHERE queue_id = ? AND job_id = ?
          ORDER BY line_no ${asc ? 'ASC' : 'DESC'} LIMIT ? OFFSET ?`,
@@ -70,7 +70,9 @@ export class BackendQueries extends BackendBase {
   }
 
   getCounts(types: JobType[], delayedTimestamp?: number): Promise<number[]> {
-    return this.read((scope) => types.map((type) => countState(scope, type, delayedTimestamp)));
+    return this.read((scope) =>
+      types.map((type) => countJobsInState(scope, type, delayedTimestamp)),
+    );
   }
 
   getCountsPerPriority(priorities: number[]): Promise<number[]> {
@@ -82,7 +84,7 @@ export class BackendQueries extends BackendBase {
   /** Returns one list of ids per type; BullMQ declares the inner arrays as one-tuples. */
   getRanges(types: JobType[], start = 0, end = 1, asc = false): Promise<[string][]> {
     return this.read((scope) => {
-      const ranges = types.map((type) => listRangeOfState(scope, type, start, end, asc));
+      const ranges = types.map((type) => listJobsInState(scope, type, start, end, asc));
       return ranges as unknown as [string][];
     });
   }
@@ -149,7 +151,7 @@ export class BackendQueries extends BackendBase {
   }
 
   getJobSchedulersCount(): Promise<number> {
-    return this.read((scope) => countState(scope, 'repeat', undefined));
+    return this.read((scope) => countJobsInState(scope, 'repeat', undefined));
   }
 
   // Jobs never have children in this backend, so queries about children return empty answers.
@@ -181,7 +183,7 @@ export class BackendQueries extends BackendBase {
 }
 
 /** Counts the lines in a job's log. */
-export function countLogs(scope: QueueScope, jobId: string): number {
+export function countLogLines(scope: QueueScope, jobId: string): number {
   return countRows(
     scope,
     'SELECT count(*) AS n FROM job_log WHERE queue_id = ? AND job_id = ?',
@@ -201,11 +203,11 @@ function readFinishedStatus(scope: QueueScope, jobId: string): [number, string] 
  * Counts the jobs in a state. With `dueBefore` (Unix ms), counts only delayed jobs due before that
  * time.
  */
-function countState(scope: QueueScope, state: string, dueBefore: number | undefined): number {
+function countJobsInState(scope: QueueScope, state: string, dueBefore: number | undefined): number {
   if (state === 'repeat') {
     return countRows(scope, 'SELECT count(*) AS n FROM scheduler WHERE queue_id = ?');
   }
-  if (state === 'completed' || state === 'failed') return countKeptJobs(scope, state);
+  if (state === 'completed' || state === 'failed') return countFinishedJobs(scope, state);
   const filter = createStateFilter(state);
   if (!filter) return 0;
   const sql = `SELECT count(*) AS n FROM job WHERE queue_id = ? AND ${filter}`;
@@ -218,7 +220,7 @@ function countState(scope: QueueScope, state: string, dueBefore: number | undefi
  * from the end. Ascending order starts with the next job to run, or the oldest. List states are
  * returned newest first, as in a Redis list, because BullMQ reverses them itself.
  */
-function listRangeOfState(
+function listJobsInState(
   scope: QueueScope,
   state: string,
   start: number,
@@ -232,7 +234,7 @@ function listRangeOfState(
   const rows = scope.all<{ id: string }>(
     `SELECT id FROM job WHERE queue_id = ? AND ${filter}
      ORDER BY lane ${direction}, rank ${direction}, seq ${direction} LIMIT ? OFFSET ?`,
-    ...toLimitAndOffset(start, end, () => countState(scope, state, undefined)),
+    ...toLimitAndOffset(start, end, () => countJobsInState(scope, state, undefined)),
   );
   const ids = rows.map((row) => row.id);
   return asc && isListState(state) ? ids.toReversed() : ids;
@@ -249,7 +251,7 @@ function listSchedulerRange(
   return scope.all(
     `SELECT id, next_run FROM scheduler WHERE queue_id = ?
      ORDER BY next_run ${direction}, id ${direction} LIMIT ? OFFSET ?`,
-    ...toLimitAndOffset(start, end, () => countState(scope, 'repeat', undefined)),
+    ...toLimitAndOffset(start, end, () => countJobsInState(scope, 'repeat', undefined)),
   );
 }
 

@@ -33,7 +33,7 @@ import { readRetention } from './removal.ts';
 const ADDED_AT_ONCE = 100;
 
 /** A job to add, as BullMQ passes it. */
-interface AddEntry {
+interface AddJobEntry {
   job: JobJson;
   jobId: string;
   parentKeyOpts?: ParentKeyOpts;
@@ -56,7 +56,7 @@ export class SqliteQueueBackend extends BackendAdministration implements IQueueB
    * Adds the jobs in several transactions, between which the event loop runs. Rejects before
    * storing any job if one of them belongs to a flow.
    */
-  async addJobs(entries: AddEntry[]): Promise<string[]> {
+  async addJobs(entries: AddJobEntry[]): Promise<string[]> {
     for (const { job } of entries) refuseFlow(job);
     const ids: string[] = [];
     for (let start = 0; start < entries.length; start += ADDED_AT_ONCE) {

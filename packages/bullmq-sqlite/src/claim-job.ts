@@ -1,10 +1,10 @@
 import { ErrorCode, type JobJson } from 'bullmq';
 import { createJobStateError } from './errors.ts';
-import { enqueue, findJob, type JobRow, toJobJson } from './job-row.ts';
+import { enqueueJob, findJob, type JobRow, toJobJson } from './job-row.ts';
 import {
   countStartedJob,
   getRateLimitTtl,
-  isPausedOrMaxed,
+  isPausedOrAtLimit,
   type QueueScope,
   type WorkerSettings,
 } from './queue-scope.ts';
@@ -42,9 +42,9 @@ export function claimNextJob(
   const max = meta.max === undefined ? settings.limiter?.max : Number(meta.max);
   const limitedFor = getRateLimitTtl(scope, max);
   if (limitedFor > 0) return [null, '', limitedFor, 0];
-  if (isPausedOrMaxed(scope)) return [null, '', 0, 0];
+  if (isPausedOrAtLimit(scope)) return [null, '', 0, 0];
 
-  const job = activateFirst(scope, token, workerName, settings.lockDuration ?? DEFAULT_LOCK_MS);
+  const job = activateFirstJob(scope, token, workerName, settings.lockDuration ?? DEFAULT_LOCK_MS);
   if (!job) return createEmptyClaim(scope.outlook().dueAt);
   if (max !== undefined && job.deferred_failure === null) {
     countStartedJob(scope, settings.limiter?.duration ?? Number(meta.duration ?? 0));
@@ -70,10 +70,10 @@ export function promoteDueJobs(scope: QueueScope): void {
     scope.now,
     PROMOTED_AT_ONCE,
   );
-  for (const job of due) enqueue(scope, job, 'back', 0);
+  for (const job of due) enqueueJob(scope, job, 'back', 0);
 }
 
-function activateFirst(
+function activateFirstJob(
   scope: QueueScope,
   token: string,
   workerName: string | undefined,
@@ -101,7 +101,7 @@ function activateFirst(
  * exists or is not active, if its lock has expired, or if the lock belongs to another worker. Token
  * "0" skips the lock check.
  */
-export function findHeldJob(
+export function findLockedJob(
   scope: QueueScope,
   jobId: string,
   token: string,
@@ -200,7 +200,7 @@ function listActiveJobs(scope: QueueScope, suspectsOnly: boolean): JobRow[] {
  */
 function returnStalledJob(scope: QueueScope, job: JobRow, maxStalledCount: number): void {
   const tooOften = job.stalled_count + 1 > maxStalledCount && !isScheduled(scope, job);
-  enqueue(scope, { ...job, priority: 0 }, 'front');
+  enqueueJob(scope, { ...job, priority: 0 }, 'front');
   scope.file.run(
     `UPDATE job SET stalled_count = stalled_count + 1,
        deferred_failure = coalesce(?, deferred_failure) WHERE seq = ?`,

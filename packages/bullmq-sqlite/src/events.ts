@@ -26,7 +26,10 @@ export function appendEvents(scope: QueueScope): string | undefined {
   let lastId: string | undefined;
   for (let start = 0; start < events.length; start += ENTRIES_PER_ROW) {
     const entries = events.slice(start, start + ENTRIES_PER_ROW);
-    const rowId = Math.max(lastRowId(scope.file, scope.queueId) + 1, scope.now * ROWS_PER_MS);
+    const rowId = Math.max(
+      getLastEventRowId(scope.file, scope.queueId) + 1,
+      scope.now * ROWS_PER_MS,
+    );
     scope.run(
       'INSERT INTO event (queue_id, id, entries) VALUES (?, ?, ?)',
       rowId,
@@ -70,10 +73,10 @@ export function readEventsAfter(file: QueueFile, queueId: number, cursor: string
 
 /** Returns a cursor after all existing events, like `$` in Redis. */
 export function findEndOfEvents(file: QueueFile, queueId: number): string {
-  return formatEntryId(lastRowId(file, queueId), ENTRIES_PER_ROW - 1);
+  return formatEntryId(getLastEventRowId(file, queueId), ENTRIES_PER_ROW - 1);
 }
 
-function lastRowId(file: QueueFile, queueId: number): number {
+function getLastEventRowId(file: QueueFile, queueId: number): number {
   return (
     file.get<{ id: number }>(
       'SELECT id FROM event WHERE queue_id = ? ORDER BY id DESC LIMIT 1',

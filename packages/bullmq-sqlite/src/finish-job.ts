@@ -1,6 +1,6 @@
 import { releaseDeduplication } from './add-job.ts';
-import { findHeldJob, promoteDueJobs } from './claim-job.ts';
-import { createDelayedPosition, enqueue, type JobRow, moveJob } from './job-row.ts';
+import { findLockedJob, promoteDueJobs } from './claim-job.ts';
+import { createDelayedPosition, enqueueJob, type JobRow, moveJob } from './job-row.ts';
 import { getWindowTtl, type QueueScope } from './queue-scope.ts';
 import { applyRetention, deleteJob, type Retention } from './removal.ts';
 
@@ -22,7 +22,7 @@ export interface FinishRequest {
 /** Ends an active job as completed or finally failed. */
 export function finishJob(scope: QueueScope, finish: FinishRequest): void {
   const { outcome, retention } = finish;
-  const job = findHeldJob(scope, finish.jobId, finish.token, 'moveToFinished');
+  const job = findLockedJob(scope, finish.jobId, finish.token, 'moveToFinished');
   if (job.dedup_id !== null) releaseDeduplication(scope, job.dedup_id, job.id);
   if (retention.count === 0) {
     deleteJob(scope, job);
@@ -89,7 +89,7 @@ export function delayActiveJob(
   due: { readonly from: number; readonly delay: number; readonly countsAsAttempt: boolean },
   attempt: FailedAttempt,
 ): void {
-  const job = findHeldJob(scope, jobId, token, 'moveToDelayed');
+  const job = findLockedJob(scope, jobId, token, 'moveToDelayed');
   const position = createDelayedPosition(due.from, due.delay);
   moveJob(scope, job.seq, position, due.delay);
   recordAttempt(scope, job, attempt, due.countsAsAttempt);
@@ -105,8 +105,8 @@ export function retryActiveJob(
   attempt: FailedAttempt,
 ): void {
   promoteDueJobs(scope);
-  const job = findHeldJob(scope, jobId, token, 'retryJob');
-  enqueue(scope, job, lifo && job.priority === 0 ? 'front' : 'back');
+  const job = findLockedJob(scope, jobId, token, 'retryJob');
+  enqueueJob(scope, job, lifo && job.priority === 0 ? 'front' : 'back');
   recordAttempt(scope, job, attempt, true);
 }
 
@@ -115,7 +115,7 @@ export function retryActiveJob(
  * ms.
  */
 export function returnActiveJob(scope: QueueScope, jobId: string, token: string): number {
-  enqueue(scope, findHeldJob(scope, jobId, token, 'moveJobFromActiveToWait'), 'front');
+  enqueueJob(scope, findLockedJob(scope, jobId, token, 'moveJobFromActiveToWait'), 'front');
   return Math.max(getWindowTtl(scope), 0);
 }
 

@@ -96,7 +96,7 @@ function toOptionalEntry<K extends string, V>(key: K, value: V | null): { [P in 
 export type LineEnd = 'back' | 'front';
 
 /** A job's position: the three columns that change together when a job moves. */
-export interface Position {
+export interface QueuePosition {
   readonly state: 'waiting' | 'delayed';
   readonly lane: number;
   readonly rank: number;
@@ -105,7 +105,11 @@ export interface Position {
 /**
  * Creates a place among the waiting jobs with one priority; priority 0 is the lane that runs first.
  */
-export function createWaitingPosition(scope: QueueScope, priority: number, end: LineEnd): Position {
+export function createWaitingPosition(
+  scope: QueueScope,
+  priority: number,
+  end: LineEnd,
+): QueuePosition {
   const [order, step] = end === 'back' ? ['DESC', 1] : ['ASC', -1];
   const edge = scope.get<{ rank: number }>(
     `SELECT rank FROM job WHERE queue_id = ? AND state = 'waiting' AND lane = ? ORDER BY rank ${order} LIMIT 1`,
@@ -118,14 +122,14 @@ export function createWaitingPosition(scope: QueueScope, priority: number, end: 
  * Creates a place among the delayed jobs, due `delay` ms after `from` (Unix ms), or immediately for
  * 0.
  */
-export function createDelayedPosition(from: number, delay: number): Position {
+export function createDelayedPosition(from: number, delay: number): QueuePosition {
   return { state: 'delayed', lane: 0, rank: Math.floor(from + Math.max(delay, 0)) };
 }
 
 /**
  * Puts a stored job in line, keeping its delay for BullMQ's `job.delay` unless another is given.
  */
-export function enqueue(
+export function enqueueJob(
   scope: QueueScope,
   job: Pick<JobRow, 'seq' | 'id' | 'state' | 'priority' | 'delay'>,
   end: LineEnd,
@@ -136,7 +140,7 @@ export function enqueue(
 }
 
 /** Moves a job and removes its lock. */
-export function moveJob(scope: QueueScope, seq: number, to: Position, delay: number): void {
+export function moveJob(scope: QueueScope, seq: number, to: QueuePosition, delay: number): void {
   scope.file.run(
     'UPDATE job SET state = ?, lane = ?, rank = ?, delay = ?, lock_token = NULL, lock_until = 0, suspect = 0 WHERE seq = ?',
     to.state,

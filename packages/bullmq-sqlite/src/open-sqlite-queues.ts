@@ -84,7 +84,7 @@ export function openSqliteQueues(options: SqliteQueuesOptions): SqliteQueues {
     file: options.file,
     backend: createBackendFactory(shared),
     releaseOrphans({ maxStalledCount = Number.POSITIVE_INFINITY } = {}) {
-      const release = () => releaseOrphans(shared, maxStalledCount);
+      const release = () => releaseOrphanedJobs(shared, maxStalledCount);
       return openers ? openers.alone(release) : release();
     },
     close,
@@ -105,7 +105,7 @@ function createBackendFactory(shared: SharedFile): BackendFactory<IQueueBackend>
   };
 }
 
-function releaseOrphans(shared: SharedFile, maxStalledCount: number): ReleasedJob[] {
+function releaseOrphanedJobs(shared: SharedFile, maxStalledCount: number): ReleasedJob[] {
   const { file, clock, wakeUps, news } = shared;
   const released = file.transaction(() =>
     file.all<{ id: number; name: string }>('SELECT id, name FROM queue').flatMap(({ id, name }) => {

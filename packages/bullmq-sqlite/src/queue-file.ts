@@ -186,7 +186,7 @@ export class QueueFile {
   }
 
   #explained(error: unknown): unknown {
-    const failure = sqliteErrorCode(error);
+    const failure = getSqliteErrorCode(error);
     if (failure === SQLITE_FULL) {
       return new SqliteQueueError(
         'queue-disk-full',
@@ -297,9 +297,9 @@ export class QueueFile {
 }
 
 /** Returns a SQLite error's primary result code; the higher bits of the code are details. */
-function sqliteErrorCode(error: unknown): number | undefined {
+function getSqliteErrorCode(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('errcode' in error)) return undefined;
   return Number(error.errcode) & 0xff;
 }
 
-const isBusyError = (error: unknown): boolean => sqliteErrorCode(error) === SQLITE_BUSY;
+const isBusyError = (error: unknown): boolean => getSqliteErrorCode(error) === SQLITE_BUSY;

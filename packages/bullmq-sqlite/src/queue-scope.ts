@@ -14,7 +14,7 @@ export interface QueueControl {
 }
 
 /** Whether jobs may start in a queue, now and later. */
-export interface QueueOutlook {
+export interface QueueReadiness {
   /** Whether any job is in line. */
   readonly waits: boolean;
   /** When the earliest delayed job is due, in Unix ms; `Infinity` if there are none. */
@@ -28,7 +28,7 @@ interface ControlRow {
   stalled_check_until: number;
 }
 
-interface OutlookRow extends ControlRow {
+interface QueueReadinessRow extends ControlRow {
   waits: number;
   due_at: number | null;
 }
@@ -105,8 +105,8 @@ export class QueueScope {
   }
 
   /** Reads all values that a claim depends on, including the control row, in one statement. */
-  outlook(): QueueOutlook {
-    const row = this.file.getAgain<OutlookRow>(
+  outlook(): QueueReadiness {
+    const row = this.file.getAgain<QueueReadinessRow>(
       `SELECT meta, limiter_count, limiter_until, stalled_check_until,
          EXISTS (SELECT 1 FROM job WHERE queue_id = queue.id AND state = 'waiting') AS waits,
          (SELECT rank FROM job WHERE queue_id = queue.id AND state = 'delayed'
@@ -164,12 +164,12 @@ const DEFAULT_MAX_EVENTS = 10_000;
  * Whether no job may start, because the queue is paused or has reached its global concurrency
  * limit.
  */
-export function isPausedOrMaxed(scope: QueueScope): boolean {
-  return scope.control.meta.paused !== undefined || isMaxed(scope);
+export function isPausedOrAtLimit(scope: QueueScope): boolean {
+  return scope.control.meta.paused !== undefined || isAtConcurrencyLimit(scope);
 }
 
 /** Whether the queue's global concurrency is used up. */
-export function isMaxed(scope: QueueScope): boolean {
+export function isAtConcurrencyLimit(scope: QueueScope): boolean {
   const limit = scope.control.meta.concurrency;
   if (limit === undefined) return false;
   const row = scope.get<{ n: number }>(

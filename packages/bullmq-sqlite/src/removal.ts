@@ -30,7 +30,7 @@ export function deleteJobAndClaim(
 export function removeJob(scope: QueueScope, jobId: string): 0 | 1 {
   const job = findJob(scope, jobId);
   if (!job) return 1;
-  if (isNextOfScheduler(scope, job)) {
+  if (isNextSchedulerJob(scope, job)) {
     throw createJobStateError(ErrorCode.JobBelongsToJobScheduler, jobId, 'removeJob');
   }
   if (isLocked(scope, job)) return 0;
@@ -45,7 +45,7 @@ export function formatSchedulerJobId(schedulerId: string, runAt: number): string
 }
 
 /** Whether a job is a scheduler's next one, without which the schedule would end. */
-function isNextOfScheduler(scope: QueueScope, job: Pick<JobRow, 'id' | 'scheduler_id'>): boolean {
+function isNextSchedulerJob(scope: QueueScope, job: Pick<JobRow, 'id' | 'scheduler_id'>): boolean {
   if (job.scheduler_id === null) return false;
   const row = scope.get<{ next_run: number }>(
     'SELECT next_run FROM scheduler WHERE queue_id = ? AND id = ?',
@@ -66,7 +66,7 @@ function getListName(job: JobRow): string {
 export type JobSlice = (scope: QueueScope, skip: number, count: number) => JobRow[];
 
 /** Selects all waiting jobs up to `newest`, and the delayed ones on request. */
-export function createDrainedSlice(newest: number, withDelayed: boolean): JobSlice {
+export function createDrainSlice(newest: number, withDelayed: boolean): JobSlice {
   const states = withDelayed ? "('waiting', 'delayed')" : "('waiting')";
   return (scope, skip, count) =>
     scope.all<JobRow>(
@@ -87,7 +87,7 @@ export function findNewestJob(scope: QueueScope): number {
  * Selects jobs in a BullMQ state whose last step was at or before `until` (Unix ms), oldest first.
  * Returns undefined for a state without jobs.
  */
-export function createCleanedSlice(state: string, until: number): JobSlice | undefined {
+export function createCleanSlice(state: string, until: number): JobSlice | undefined {
   const filter = createStateFilter(state);
   if (!filter) return undefined;
   return (scope, skip, count) =>
@@ -106,7 +106,7 @@ export function createCleanedSlice(state: string, until: number): JobSlice | und
  * it.
  */
 export function sweepJob(scope: QueueScope, job: JobRow): boolean {
-  if (isLocked(scope, job) || isNextOfScheduler(scope, job)) return false;
+  if (isLocked(scope, job) || isNextSchedulerJob(scope, job)) return false;
   deleteJobAndClaim(scope, job);
   return true;
 }
@@ -179,7 +179,7 @@ export function applyRetention(
   { count, age, limit }: Retention,
 ): void {
   if (age !== undefined) {
-    deleteAll(
+    deleteSelectedJobs(
       scope,
       `SELECT seq, id FROM job WHERE queue_id = ? AND state = ? AND lane = 0 AND rank <= ?
        ORDER BY rank DESC, seq DESC LIMIT ?`,
@@ -187,9 +187,9 @@ export function applyRetention(
     );
   }
   if (count !== undefined && count > 0) {
-    const excess = countKeptJobs(scope, state) - count;
+    const excess = countFinishedJobs(scope, state) - count;
     if (excess <= 0) return;
-    deleteAll(
+    deleteSelectedJobs(
       scope,
       `SELECT seq, id FROM job WHERE queue_id = ? AND state = ? AND lane = 0
        ORDER BY rank, seq LIMIT ?`,
@@ -199,7 +199,7 @@ export function applyRetention(
 }
 
 /** Returns the number of finished jobs, as counted by the schema's triggers. */
-export function countKeptJobs(scope: QueueScope, state: 'completed' | 'failed'): number {
+export function countFinishedJobs(scope: QueueScope, state: 'completed' | 'failed'): number {
   const row = scope.get<{ jobs: number }>(
     'SELECT jobs FROM kept WHERE queue_id = ? AND state = ?',
     state,
@@ -207,7 +207,7 @@ export function countKeptJobs(scope: QueueScope, state: 'completed' | 'failed'):
   return row?.jobs ?? 0;
 }
 
-function deleteAll(scope: QueueScope, sql: string, params: (string | number)[]): void {
+function deleteSelectedJobs(scope: QueueScope, sql: string, params: (string | number)[]): void {
   for (const job of scope.file.all<Pick<JobRow, 'seq' | 'id'>>(sql, ...params)) {
     deleteJob(scope, job);
   }

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { computeNextEveryRun, type EveryFacts } from './schedulers.ts';
+import { computeNextEveryRun, type EveryRunInputs } from './schedulers.ts';
 
-const facts = (change: Partial<EveryFacts>): EveryFacts => ({
+const facts = (change: Partial<EveryRunInputs>): EveryRunInputs => ({
   previous: undefined,
   every: 100,
   now: 1_030,

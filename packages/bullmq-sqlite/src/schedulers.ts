@@ -1,5 +1,5 @@
 import { ErrorCode, type JobsOptions, type RepeatableOptions } from 'bullmq';
-import { nextJobId, storeAndEnqueue } from './add-job.ts';
+import { incrementJobId, storeAndEnqueue } from './add-job.ts';
 import { createJobStateError } from './errors.ts';
 import { findJob, jobExists, type NewJob } from './job-row.ts';
 import type { QueueScope } from './queue-scope.ts';
@@ -86,7 +86,7 @@ export function upsertScheduler(scope: QueueScope, input: SchedulerInput): [stri
   }
   nextRun = findFreeSlot(scope, input.id, nextRun, every);
   storeScheduler(scope, { ...input, nextRun, repeat }, before);
-  nextJobId(scope);
+  incrementJobId(scope);
   return enqueueIteration(scope, input.id, nextRun, String(repeat.name), input.data, input.jobOpts);
 }
 
@@ -121,7 +121,7 @@ export function advanceScheduler(
   }
   const count = Number(fields.ic ?? 1) + 1;
   saveScheduler(scope, { id, nextRun, fields: { ...fields, ic: String(count) } });
-  nextJobId(scope);
+  incrementJobId(scope);
   enqueueIteration(scope, id, nextRun, fields.name ?? id, fields.data ?? '{}', jobOpts);
   return nextId;
 }
@@ -231,7 +231,7 @@ function removeNull<Repeat extends { offset?: number | null }>(repeat: Repeat): 
 }
 
 /** The inputs for the next run of an `every` scheduler; all values in ms, times as Unix ms. */
-export interface EveryFacts {
+export interface EveryRunInputs {
   /** The previously planned run; undefined at the start or when `every` has changed. */
   readonly previous: number | undefined;
   readonly every: number;
@@ -245,7 +245,7 @@ export interface EveryFacts {
  * Computes the next run of an `every` scheduler and the offset that keeps its slots in place. The
  * first run is immediate; runs missed without a worker are skipped.
  */
-export function computeNextEveryRun(facts: EveryFacts): { nextRun: number; offset: number } {
+export function computeNextEveryRun(facts: EveryRunInputs): { nextRun: number; offset: number } {
   const nextRun = Math.floor(
     facts.previous === undefined
       ? computeFirstRun(facts)
@@ -255,13 +255,13 @@ export function computeNextEveryRun(facts: EveryFacts): { nextRun: number; offse
   return { nextRun, offset: Math.floor(offset) };
 }
 
-function computeFirstRun({ every, now, offset, startDate }: EveryFacts): number {
+function computeFirstRun({ every, now, offset, startDate }: EveryRunInputs): number {
   if (startDate) return Math.max(toMs(startDate), now);
   if (offset > 0) return findSlotAfter(now, every, offset);
   return now;
 }
 
-function computeFollowingRun({ every, now, offset }: EveryFacts, previous: number): number {
+function computeFollowingRun({ every, now, offset }: EveryRunInputs, previous: number): number {
   const next = previous + every;
   return next < now ? findSlotAfter(now, every, offset) : next;
 }

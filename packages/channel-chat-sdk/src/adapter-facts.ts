@@ -27,7 +27,7 @@ export { AnyAdapterSettings } from './settings.ts';
 const require = createRequire(import.meta.url);
 
 /** What is known about an adapter without loading it. */
-export interface AdapterFacts {
+export interface AdapterInfo {
   readonly use: string;
   /** The platform's name, or the value of `use` if the adapter is not in the catalog. */
   readonly name: string;
@@ -45,7 +45,7 @@ export interface AdapterFacts {
 }
 
 /** `env` is the environment of this process; without it, missing variables are not reported. */
-export function getAdapterFacts(use: string, env?: EnvVariables): AdapterFacts {
+export function getAdapterInfo(use: string, env?: EnvVariables): AdapterInfo {
   const platform = findPlatform(use);
   const refusal = findRefusalReason(use);
   return {
@@ -73,7 +73,7 @@ export function findInstallCommand(use: string): string | undefined {
   return isInstalled ? undefined : formatInstallCommand([`${name}@${version}`]);
 }
 
-function getLibrary(use: string): AdapterFacts['library'] {
+function getLibrary(use: string): AdapterInfo['library'] {
   return { name: getPackageName(use), version: findPlatform(use)?.version ?? 'latest' };
 }
 

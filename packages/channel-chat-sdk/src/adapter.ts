@@ -13,7 +13,7 @@ import { Connection } from './connection.ts';
 import { CurrentEvent } from './event-scope.ts';
 import { createHost } from './host.ts';
 import { Intake } from './intake.ts';
-import { type AdapterFactory, makeAdapter } from './library.ts';
+import { type AdapterFactory, createAdapter } from './library.ts';
 import { ChatNames } from './names.ts';
 import { createOutgoingCapabilities } from './outgoing.ts';
 import { LocationConverter } from './places.ts';
@@ -43,7 +43,7 @@ export function createChatSdkAdapter(
   const secret = randomBytes(24).toString('base64url');
   try {
     const { log, settings } = context;
-    const adapter = makeAdapter(hosted.factory, settings, { log, secret });
+    const adapter = createAdapter(hosted.factory, settings, { log, secret });
     const within = restrictTraits(traits, adapter);
     return hostAdapter({ ...hosted, adapter, traits: within, secret }, context, env);
   } catch (thrown) {

@@ -1,4 +1,4 @@
-import { describeUnread, type FilesCapability, readUpTo } from '@parley/channels';
+import { describeUnreadContent, type FilesCapability, readWithLimit } from '@parley/channels';
 import { ChannelError, type InboundMessage } from '@parley/core';
 import type { Adapter, Attachment } from 'chat';
 import { z } from 'zod';
@@ -65,7 +65,7 @@ export function describeUnreadFiles(
   names: readonly string[],
   type: InboundMessage['chat']['type'],
 ): string {
-  return names.map((name) => describeUnread(`the file ${name}`, type)).join('\n');
+  return names.map((name) => describeUnreadContent(`the file ${name}`, type)).join('\n');
 }
 
 function toInboundAttachment(
@@ -174,7 +174,7 @@ export async function downloadFile(
     const kind = response.status >= 500 ? 'transient' : 'gone';
     throw new ChannelError({ kind }, `${platform} did not return the file: ${why}.`);
   }
-  const bytes = await readUpTo(response.body, limit);
+  const bytes = await readWithLimit(response.body, limit);
   if (bytes === undefined) throw createTooLargeError(limit);
   return bytes;
 }

@@ -8,14 +8,14 @@ import type { ChatSdkSettings } from './settings.ts';
 import {
   type AbsenceCheck,
   createSlackAbsenceCheck,
-  createSlackDownload,
-  createSlackReword,
-  createSlackUpload,
-  identifySlack,
+  createSlackFileDownloader,
+  createSlackFileUploader,
+  createSlackRewordMessage,
+  fetchSlackIdentity,
 } from './slack.ts';
 import { getSocketToken, SlackSocket, type SocketDeps } from './slack-socket.ts';
 import type { BotNames } from './to-inbound.ts';
-import { CloudStatuses, createCloudDownload } from './whatsapp-cloud.ts';
+import { CloudStatusTracker, createCloudFileDownloader } from './whatsapp-cloud.ts';
 
 /**
  * Features that Parley implements itself because an adapter lacks them or handles them differently.
@@ -36,10 +36,10 @@ export interface AdapterExtensions {
   readonly findByKey?: (key: string, signal: AbortSignal) => Promise<string | undefined>;
   readonly lacks?: AbsenceCheck;
   /** Keeps a connection open over which events arrive instead of through a webhook. */
-  readonly socketOf?: (deps: SocketParts) => SlackSocket | undefined;
+  readonly socketOf?: (deps: SlackSocketOptions) => SlackSocket | undefined;
 }
 
-type SocketParts = Pick<SocketDeps, 'secret' | 'log' | 'deliver'>;
+type SlackSocketOptions = Pick<SocketDeps, 'secret' | 'log' | 'deliver'>;
 
 export function createAdapterExtensions(
   adapter: Adapter,
@@ -51,10 +51,10 @@ export function createAdapterExtensions(
     case 'gchat':
       return { keyed: addGoogleChatRequestIds(adapter) };
     case 'whatsapp': {
-      const statuses = new CloudStatuses(adapter, context);
+      const statuses = new CloudStatusTracker(adapter, context);
       const { keyed, heard } = statuses;
       const findByKey = statuses.find.bind(statuses);
-      return { keyed, heard, findByKey, download: createCloudDownload(adapter) };
+      return { keyed, heard, findByKey, download: createCloudFileDownloader(adapter) };
     }
     default:
       return {};
@@ -68,10 +68,10 @@ function createSlackExtensions(
   const appToken = getSocketToken(options);
   const apiUrl = typeof options.apiUrl === 'string' ? options.apiUrl : undefined;
   return {
-    identify: () => identifySlack(adapter),
-    upload: createSlackUpload(adapter),
-    reword: createSlackReword(adapter),
-    download: createSlackDownload(options),
+    identify: () => fetchSlackIdentity(adapter),
+    upload: createSlackFileUploader(adapter),
+    reword: createSlackRewordMessage(adapter),
+    download: createSlackFileDownloader(options),
     lacks: createSlackAbsenceCheck(adapter),
     socketOf: (deps) =>
       appToken === undefined ? undefined : new SlackSocket({ ...deps, appToken, apiUrl }),

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findClearSecrets, findNearestWord, loadSettings } from '@parley/settings';
+import { findNearestWord, findPlainTextSecrets, loadSettings } from '@parley/settings';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { findHostedChannels } from './index.ts';
@@ -191,7 +191,7 @@ describe('[F15] [G18] the secrets of a hosted channel', () => {
   chat: { use: '@chat-adapter/gchat', options: { credentials: '${file}' } }
   mail: { use: '@resend/chat-sdk-adapter', env: { RESEND_API_KEY: re_1234567890 } }
 `);
-    expect(findClearSecrets(join(folder, 'parley.yaml'))).toEqual([
+    expect(findPlainTextSecrets(join(folder, 'parley.yaml'))).toEqual([
       'channels.slack.options.botToken (line 2)',
       'channels.chat.options.credentials (line 3)',
       'channels.mail.env.RESEND_API_KEY (line 4)',

@@ -1,9 +1,9 @@
 import type { Block, HostedChannels, SettingsFinding } from '@parley/settings';
 import { z } from 'zod';
 import {
-  type AdapterFacts,
+  type AdapterInfo,
   findInstallCommand,
-  getAdapterFacts,
+  getAdapterInfo,
   listAdapterNames,
 } from './adapter-facts.ts';
 import type { EnvVariables } from './settings.ts';
@@ -15,7 +15,7 @@ export interface HostDeps {
 }
 
 type AdapterVerdict =
-  | { readonly kind: 'hosted'; readonly facts: AdapterFacts; readonly remark?: FindingRemark }
+  | { readonly kind: 'hosted'; readonly facts: AdapterInfo; readonly remark?: FindingRemark }
   | ({ readonly kind: 'refused' } & FindingRemark);
 type FindingRemark = Pick<SettingsFinding, 'expected' | 'nearest'>;
 
@@ -33,7 +33,7 @@ const PACKAGE = /^(?:@[a-z0-9~-][\w.~-]*\/)?[a-z0-9~-][\w.~-]*(?:\/[\w.~-]+)*$/;
  * Finds the channels that the `channels` section of the settings defines by naming a Chat SDK
  * adapter in `use` (F15). `own` contains the built-in channels and those from plugins.
  */
-export function findHosted(
+export function resolveHostedChannels(
   sections: Block,
   own: Readonly<Record<string, z.ZodType>>,
   deps: HostDeps,
@@ -46,7 +46,7 @@ export function findHosted(
     const written = Object(section) as Block;
     if (!Object.hasOwn(written, 'use') || hasOwnUse(own, channel)) continue;
     const path = ['channels', channel, 'use'];
-    const verdict = judgeChannel(channel, written.use, own, deps);
+    const verdict = evaluateChannel(channel, written.use, own, deps);
     if (verdict.kind === 'refused') {
       const { expected, nearest } = verdict;
       findings.push({ kind: 'value', path, expected, nearest });
@@ -61,7 +61,7 @@ export function findHosted(
   return { channels, secrets, findings, warnings };
 }
 
-function createHostedChannel({ use, settings: schema, platform }: AdapterFacts) {
+function createHostedChannel({ use, settings: schema, platform }: AdapterInfo) {
   return { use, schema, ids: platform?.ids };
 }
 
@@ -71,7 +71,7 @@ function hasOwnUse(own: Readonly<Record<string, z.ZodType>>, channel: string): b
   return schema instanceof z.ZodObject && Object.hasOwn(schema.shape, 'use');
 }
 
-function judgeChannel(
+function evaluateChannel(
   channel: string,
   use: unknown,
   own: object,
@@ -88,7 +88,7 @@ function judgeChannel(
   if (!NAME.test(channel)) return refused(NAME_EXPECTED);
   if (typeof use !== 'string' || !PACKAGE.test(use))
     return refused('the npm package of a Chat SDK adapter, such as @chat-adapter/slack');
-  const facts = getAdapterFacts(use, env);
+  const facts = getAdapterInfo(use, env);
   const { isKnown, refusal } = facts;
   if (refusal !== undefined) return refused(refusal);
   const command = findInstallCommand(use);

@@ -9,7 +9,7 @@ import { BoundedMap, createLanes, type OutboundPart, type Receipt, reasonOf } fr
 import type { Adapter, Message } from 'chat';
 import { z } from 'zod';
 import { toCallFailure, toRepeatableError, withAbortSignal } from './failures.ts';
-import { extractWords } from './history.ts';
+import { toComparableText } from './history.ts';
 import type { LocationConverter } from './places.ts';
 import { toPostable, toPostableText } from './postable.ts';
 import type { NamedTraits } from './traits.ts';
@@ -63,7 +63,7 @@ const SKEW_MS = 60_000;
  * the answer grows and becomes the first part of the finished answer. The message is recorded
  * before it is posted, so that another process can find it.
  */
-export class GrowingAnswers implements StreamingCapability {
+export class GrowingAnswerManager implements StreamingCapability {
   readonly minIntervalMs: number;
   readonly firstAfterMs = FIRST_AFTER_MS;
   readonly #deps: GrowingDeps;
@@ -128,7 +128,7 @@ export class GrowingAnswers implements StreamingCapability {
 
   async #begin({ chatId, threadId }: ChatAddress, turnId: string, text: string): Promise<void> {
     const { adapter, places, clock } = this.#deps;
-    const begins = extractWords(text).slice(0, BEGINS);
+    const begins = toComparableText(text).slice(0, BEGINS);
     const place = { chatId, ...(threadId !== undefined && { threadId }) };
     const growing: GrowingMessage = { turnId, ...place, messageId: null, begins, at: clock() };
     this.#messages.set(turnId, growing);
@@ -221,7 +221,7 @@ export class GrowingAnswers implements StreamingCapability {
     const own = await this.#deps.ownMessages(growing, this.#limit());
     const found = own.find(
       ({ text, metadata }) =>
-        metadata.dateSent.getTime() >= at - SKEW_MS && extractWords(text).startsWith(begins),
+        metadata.dateSent.getTime() >= at - SKEW_MS && toComparableText(text).startsWith(begins),
     );
     growing.messageId = found?.id ?? null;
     if (found === undefined) this.#messages.delete(turnId);

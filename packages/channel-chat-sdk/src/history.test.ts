@@ -1,6 +1,6 @@
 import type { Message } from 'chat';
 import { describe, expect, it } from 'vitest';
-import { extractWords, findMatchingMessage } from './history.ts';
+import { findMatchingMessage, toComparableText } from './history.ts';
 
 const own = (id: string, text: string, at = 1_000) =>
   ({ id, text, metadata: { dateSent: new Date(at), edited: false } }) as Message;
@@ -40,7 +40,7 @@ describe('finding the message that shows a message part', () => {
   });
 
   it('compares punctuation if the text contains no letters', () => {
-    expect(extractWords(' 👍 ')).toBe('👍');
-    expect(extractWords('*a* b_c 1!')).toBe('abc1');
+    expect(toComparableText(' 👍 ')).toBe('👍');
+    expect(toComparableText('*a* b_c 1!')).toBe('abc1');
   });
 });

@@ -1,4 +1,4 @@
-import type { BeforePart, ChatAddress } from '@parley/channels';
+import type { ChatAddress, ChatStateBeforePart } from '@parley/channels';
 import type { OutboundPart } from '@parley/core';
 import type { Adapter, Message } from 'chat';
 import type { LocationConverter } from './places.ts';
@@ -16,7 +16,7 @@ const MAX_READ = 50;
  * Returns the bot's own latest messages in a chat or thread, oldest first. Rejects if the history
  * cannot be read.
  */
-export async function readOwnMessages(
+export async function readBotMessages(
   { adapter, places, traits }: HistoryDeps,
   address: ChatAddress,
 ): Promise<readonly Message[]> {
@@ -31,7 +31,7 @@ export async function readOwnMessages(
   return messages.filter(({ author }) => author.isMe);
 }
 
-/** The maximum number of a chat's sent messages that `BeforePart` lists. */
+/** The maximum number of a chat's sent messages that `ChatStateBeforePart` lists. */
 const LISTED = 50;
 
 /**
@@ -42,21 +42,21 @@ const LISTED = 50;
 export function findMatchingMessage(
   messages: readonly Message[],
   { body, route }: Pick<OutboundPart, 'body' | 'route'>,
-  { known }: BeforePart,
+  { known }: ChatStateBeforePart,
 ): string | undefined {
   const here = known.filter(({ chatId }) => chatId === route.chatId);
   const sent = here.filter(({ direction }) => direction === 'out');
   const from = sent.length < LISTED ? 0 : Math.min(...sent.map(({ at }) => at));
   const others = new Set(here.map(({ messageId }) => messageId));
-  const wanted = new Set([extractWords(body.plain), extractWords(body.text)]);
+  const wanted = new Set([toComparableText(body.plain), toComparableText(body.text)]);
   return messages.find(
     ({ id, text, metadata }) =>
-      !others.has(id) && metadata.dateSent.getTime() >= from && wanted.has(extractWords(text)),
+      !others.has(id) && metadata.dateSent.getTime() >= from && wanted.has(toComparableText(text)),
   )?.id;
 }
 
 /** The letters and digits of a text, because platforms change markup, spaces and URLs. */
-export function extractWords(text: string): string {
+export function toComparableText(text: string): string {
   const words = text.replaceAll(/https?:\/\/\S+/g, '').replaceAll(/[^\p{L}\p{N}]/gu, '');
   return words === '' ? text.trim() : words;
 }

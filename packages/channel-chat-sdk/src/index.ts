@@ -19,17 +19,17 @@ export type ConnectChatSdk = (context: ChannelContext<unknown>, env?: ChannelEnv
  * The adapter catalog and the platform descriptions. The first channel with `use` loads them, so
  * that other starts do not have this cost.
  */
-export function loadAdapterFacts(): typeof Facts {
+export function loadAdapterCatalog(): typeof Facts {
   return require('./adapter-facts.ts');
 }
 
 /** Returns undefined without loading the catalog if no channel has `use`. */
 export function findHostedChannels(
-  ...[sections, own, deps]: Parameters<typeof Hosted.findHosted>
+  ...[sections, own, deps]: Parameters<typeof Hosted.resolveHostedChannels>
 ): HostedChannels | undefined {
   const isHosted = (section: unknown): boolean => Object.hasOwn(Object(section), 'use');
   if (!Object.values<unknown>(sections satisfies Block).some(isHosted)) return undefined;
-  return (require('./find-hosted.ts') as typeof Hosted).findHosted(sections, own, deps);
+  return (require('./find-hosted.ts') as typeof Hosted).resolveHostedChannels(sections, own, deps);
 }
 
 /**
@@ -38,7 +38,7 @@ export function findHostedChannels(
  * and the platform's client library.
  */
 export function createChatSdkChannel(id: string, use: string) {
-  const { name, library, settings, platform, target } = loadAdapterFacts().getAdapterFacts(use);
+  const { name, library, settings, platform, target } = loadAdapterCatalog().getAdapterInfo(use);
   return withOptionalLibrary(
     {
       id,

@@ -11,7 +11,7 @@ import { readAttachments } from './attachments.ts';
 import type { ChatNames } from './names.ts';
 import { type ChatLocation, type LocationConverter, toChat } from './places.ts';
 import { type BotNames, formatPressId, toInbound, toSender } from './to-inbound.ts';
-import { readWords } from './words.ts';
+import { readMessageText } from './words.ts';
 
 interface IntakeDeps
   extends Pick<
@@ -207,7 +207,7 @@ export class Intake {
     const place = await places.of(threadId, message.raw);
     const reading = { platform: adapter.name, bot: bot(), nameOf: names.ofUser };
     const [words, read] = await Promise.all([
-      readWords(message, reading),
+      readMessageText(message, reading),
       readAttachments(adapter, message.attachments),
     ]);
     const inbound = toInbound(message, {

@@ -25,23 +25,23 @@ export async function loadFactory(use: string): Promise<AdapterFactory> {
   });
 }
 
-interface MakeDeps {
+interface AdapterFactoryDeps {
   readonly log: Logger;
   /** The secret with which the adapter accepts events from Slack's socket. */
   readonly secret: string;
 }
 
 /** Creates the adapter of an account without opening a connection. */
-export function makeAdapter(
+export function createAdapter(
   factory: AdapterFactory,
   { use, options, env }: ChatSdkSettings,
-  deps: MakeDeps,
+  deps: AdapterFactoryDeps,
 ): Adapter {
   const logger = createChatLogger(deps.log);
   const own = use === '@chat-adapter/slack' ? createSlackOptions(options, deps) : options;
   const variables = { ...QUIET_VARIABLES[use], ...env };
-  const adapter = withVariables(variables, () => factory({ ...own, logger }));
-  silenceGitHub(adapter);
+  const adapter = withEnvVariables(variables, () => factory({ ...own, logger }));
+  silenceGitHubClient(adapter);
   return adapter;
 }
 
@@ -54,7 +54,7 @@ const QUIET_VARIABLES: Readonly<Record<string, Readonly<Record<string, string>>>
  * Some adapters read their secrets only from the environment. The factory runs synchronously, so no
  * other code sees these variables.
  */
-function withVariables<T>(variables: Readonly<Record<string, string>>, work: () => T): T {
+function withEnvVariables<T>(variables: Readonly<Record<string, string>>, work: () => T): T {
   const before = Object.keys(variables).map((name) => [name, process.env[name]] as const);
   Object.assign(process.env, variables);
   try {
@@ -75,7 +75,7 @@ interface Octokit {
  * Keeps GitHub's client from writing every failed request to the console, because the adapter
  * already reports the failure.
  */
-function silenceGitHub(adapter: Adapter): void {
+function silenceGitHubClient(adapter: Adapter): void {
   if (adapter.name !== 'github') return;
   const github = adapter as unknown as {
     readonly defaultOctokit?: Octokit | null;
@@ -98,7 +98,7 @@ export function createChatLogger(log: Logger, prefix = ''): ChatLogger {
   const line =
     (level: 'debug' | 'info' | 'warn') =>
     (message: string, ...facts: unknown[]): void =>
-      log[level](extractErrorFacts(facts), prefix === '' ? message : `${prefix}: ${message}`);
+      log[level](extractErrorFields(facts), prefix === '' ? message : `${prefix}: ${message}`);
   return {
     child: (name) => createChatLogger(log, prefix === '' ? name : `${prefix}: ${name}`),
     debug: line('debug'),
@@ -109,7 +109,7 @@ export function createChatLogger(log: Logger, prefix = ''): ChatLogger {
 }
 
 /** Only error objects are logged, because other values may contain message text. */
-function extractErrorFacts(facts: readonly unknown[]): object {
+function extractErrorFields(facts: readonly unknown[]): object {
   const [first] = facts;
   const error = first instanceof Error ? first : (first as { error?: unknown } | undefined)?.error;
   return error === undefined ? {} : { reason: reasonOf(error) };

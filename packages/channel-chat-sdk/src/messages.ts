@@ -31,7 +31,7 @@ const MAX_REACTED = 5_000;
  * Edits and deletes the bot's own messages and reacts to other people's messages, as far as the
  * platform allows this.
  */
-export function createMessages(deps: MessageDeps): MessageCapability {
+export function createMessageCapability(deps: MessageDeps): MessageCapability {
   const { adapter, places, traits, reword, isReady } = deps;
   const repeatable = async ({ chatId }: ChatAddress, work: () => Promise<unknown>) => {
     const what = `${traits.platform} chat ${chatId}`;
@@ -61,11 +61,11 @@ export function createMessages(deps: MessageDeps): MessageCapability {
           });
         }),
     }),
-    ...(traits.react && { react: createReact(deps, repeatable) }),
+    ...(traits.react && { react: createReactFunction(deps, repeatable) }),
   };
 }
 
-function createReact(
+function createReactFunction(
   { adapter, places }: MessageDeps,
   repeatable: (address: ChatAddress, work: () => Promise<unknown>) => Promise<void>,
 ): NonNullable<MessageCapability['react']> {

@@ -1,10 +1,15 @@
-import type { BeforePart, ChannelAdapter, ChannelContext, ChatAddress } from '@parley/channels';
+import type {
+  ChannelAdapter,
+  ChannelContext,
+  ChatAddress,
+  ChatStateBeforePart,
+} from '@parley/channels';
 import { BoundedMap, type OutboundPart, type Receipt } from '@parley/core';
 import type { AdapterExtensions } from './beside.ts';
 import { withAbortSignal } from './failures.ts';
-import { GrowingAnswers } from './growing.ts';
-import { findMatchingMessage, readOwnMessages } from './history.ts';
-import { createMessages, type RewordMessage } from './messages.ts';
+import { GrowingAnswerManager } from './growing.ts';
+import { findMatchingMessage, readBotMessages } from './history.ts';
+import { createMessageCapability, type RewordMessage } from './messages.ts';
 import { type SendDeps, sendPart } from './send.ts';
 
 interface OutgoingDeps
@@ -37,11 +42,13 @@ export function createOutgoingCapabilities(deps: OutgoingDeps): OutgoingCapabili
   const offered = new BoundedMap<string, string>(MAX_OFFERED);
   const own = async (address: ChatAddress, signal: AbortSignal) => {
     await deps.ready(signal);
-    return withAbortSignal(readOwnMessages(deps, address), signal);
+    return withAbortSignal(readBotMessages(deps, address), signal);
   };
   const growing =
-    growMs === undefined ? undefined : new GrowingAnswers({ ...deps, ownMessages: own }, growMs);
-  const messages = createMessages(deps);
+    growMs === undefined
+      ? undefined
+      : new GrowingAnswerManager({ ...deps, ownMessages: own }, growMs);
+  const messages = createMessageCapability(deps);
   const send = async (
     part: OutboundPart,
     signal: AbortSignal,
@@ -53,7 +60,7 @@ export function createOutgoingCapabilities(deps: OutgoingDeps): OutgoingCapabili
     if (part.buttons !== undefined) offered.set(key, part.body.text);
     return receipt;
   };
-  const findSent = async (part: OutboundPart, before: BeforePart, signal: AbortSignal) => {
+  const findSent = async (part: OutboundPart, before: ChatStateBeforePart, signal: AbortSignal) => {
     const grown = await growing?.complete(part, signal);
     if (grown !== undefined) return grown.platformMessageId;
     if (findByKey !== undefined) return findByKey(part.idempotencyKey, signal);

@@ -1,6 +1,6 @@
 import { createSign } from 'node:crypto';
 import { withoutNulls } from '@parley/channels';
-import { type ChannelProbe, type ProbeEnv, readClock } from '@parley/channels/probe';
+import { type ChannelProbe, measureClockSkew, type ProbeEnv } from '@parley/channels/probe';
 import { reasonOf } from '@parley/core';
 import { z } from 'zod';
 import type { AccountOptions } from './platforms/platform.ts';
@@ -8,20 +8,20 @@ import type { AccountOptions } from './platforms/platform.ts';
 type PlatformProbeEnv = Pick<ProbeEnv, 'signal' | 'clock'>;
 
 /** The platform's answer about the bot's identity. */
-interface PlatformAnswer {
+interface IdentityResponse {
   readonly status: number;
   readonly body: unknown;
   readonly headers: Headers;
 }
 
 /** The identity request for a platform, and how to read its response. */
-interface PlatformQuestion {
+interface IdentityRequest {
   readonly url: string;
   readonly init: RequestInit;
-  readonly read: (answer: PlatformAnswer) => AnswerResult;
+  readonly read: (answer: IdentityResponse) => IdentityResult;
 }
 
-type AnswerResult =
+type IdentityResult =
   | {
       readonly kind: 'works';
       readonly as: string;
@@ -68,7 +68,7 @@ export async function probePlatform(
       return { kind: 'problem', reason: reading.reason, fix: reading.fix, retryable: false };
     }
     const { as, warning: reason, fix = '' } = reading;
-    const time = readClock(host, response.headers.get('date'), { asked, answered });
+    const time = measureClockSkew(host, response.headers.get('date'), { asked, answered });
     return {
       ...{ kind: 'works', as, clock: time },
       warnings: reason === undefined ? [] : [{ reason, fix }],
@@ -107,19 +107,19 @@ function parseJson(text: string): unknown {
 }
 
 type ProbeProblem = Extract<ChannelProbe, { readonly kind: 'problem' }>;
-type AskPlatform = (
+type CreateIdentityRequest = (
   options: AccountOptions,
   clock: () => number,
-) => PlatformQuestion | ProbeProblem | undefined;
+) => IdentityRequest | ProbeProblem | undefined;
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 const bearer = (token: unknown) => ({ authorization: `Bearer ${textOf(token)}` });
 
-const QUESTIONS: Readonly<Record<string, AskPlatform>> = {
-  '@chat-adapter/slack': askSlack,
-  '@chat-adapter/github': askGitHub,
-  '@chat-adapter/linear': askLinear,
-  '@chat-adapter/whatsapp': askWhatsApp,
+const QUESTIONS: Readonly<Record<string, CreateIdentityRequest>> = {
+  '@chat-adapter/slack': createSlackIdentityRequest,
+  '@chat-adapter/github': createGitHubIdentityRequest,
+  '@chat-adapter/linear': createLinearIdentityRequest,
+  '@chat-adapter/whatsapp': createWhatsAppIdentityRequest,
 };
 
 const SlackAnswer = z.object({
@@ -131,7 +131,7 @@ const SlackAnswer = z.object({
 /** Without these permissions, the bot cannot receive or answer messages. */
 const SLACK_SCOPES = ['chat:write', 'app_mentions:read', 'im:history'];
 
-function askSlack({ botToken, apiUrl }: AccountOptions): PlatformQuestion {
+function createSlackIdentityRequest({ botToken, apiUrl }: AccountOptions): IdentityRequest {
   const url = `${(textOf(apiUrl) || 'https://slack.com/api/').replace(/\/*$/, '/')}auth.test`;
   return {
     url,
@@ -163,7 +163,10 @@ function askSlack({ botToken, apiUrl }: AccountOptions): PlatformQuestion {
 const GitHubUser = z.object({ login: z.string() });
 const GitHubApp = z.object({ slug: z.string() });
 
-function askGitHub(options: AccountOptions, clock: () => number): PlatformQuestion | ProbeProblem {
+function createGitHubIdentityRequest(
+  options: AccountOptions,
+  clock: () => number,
+): IdentityRequest | ProbeProblem {
   const { token, appId, privateKey, userName, apiUrl } = options;
   const root = (textOf(apiUrl) || 'https://api.github.com').replace(/\/+$/, '');
   const isApp = token === undefined;
@@ -230,7 +233,11 @@ const LinearAnswer = z.object({
   }),
 });
 
-function askLinear({ apiKey, accessToken, apiUrl }: AccountOptions): PlatformQuestion | undefined {
+function createLinearIdentityRequest({
+  apiKey,
+  accessToken,
+  apiUrl,
+}: AccountOptions): IdentityRequest | undefined {
   if (apiKey === undefined && accessToken === undefined) return undefined;
   const query = '{ viewer { name displayName } organization { name } }';
   const authorization = apiKey === undefined ? bearer(accessToken).authorization : textOf(apiKey);
@@ -262,7 +269,7 @@ const WhatsAppNumber = z.object({
 });
 const GRAPH_VERSION = 'v25.0';
 
-function askWhatsApp(options: AccountOptions): PlatformQuestion {
+function createWhatsAppIdentityRequest(options: AccountOptions): IdentityRequest {
   const { accessToken, phoneNumberId, apiUrl, apiVersion } = options;
   const root = (textOf(apiUrl) || 'https://graph.facebook.com').replace(/\/+$/, '');
   const version = textOf(apiVersion) || GRAPH_VERSION;

@@ -1,5 +1,5 @@
 import type { ChannelProbe, ProbeEnv } from '@parley/channels/probe';
-import { getAdapterFacts } from './adapter-facts.ts';
+import { getAdapterInfo } from './adapter-facts.ts';
 import {
   type CatalogAdapter,
   findPlatform,
@@ -16,7 +16,7 @@ import type { EnvVariables } from './settings.ts';
 export { findInstallCommand } from './adapter-facts.ts';
 
 /** A value that *Set up* asks for. */
-interface SetUpValue {
+interface SetupValue {
   /** The name of an option, or of a variable if the adapter is untested. */
   readonly key: string;
   readonly label: string;
@@ -32,7 +32,7 @@ export interface OfferedPlatform {
   readonly use: string;
   readonly name: string;
   readonly needs: string;
-  readonly asks: readonly SetUpValue[];
+  readonly asks: readonly SetupValue[];
   readonly notDurable: readonly string[];
   /** Present for adapters that Parley's tests do not cover. */
   readonly isUntested?: true;
@@ -102,7 +102,7 @@ export function findValueProblems(
   given: AccountOptions,
   env: EnvVariables,
 ): readonly string[] {
-  const { error } = getAdapterFacts(use, env).settings.safeParse(toAccountSettings(use, given));
+  const { error } = getAdapterInfo(use, env).settings.safeParse(toAccountSettings(use, given));
   return (error?.issues ?? []).map(({ path, message }) => {
     const label = asks.find(({ key }) => key === path[1])?.label ?? path.join('.');
     return `${label}: it must be ${message}.`;
@@ -115,7 +115,7 @@ export function probeEnteredValues(
   given: AccountOptions,
   env: Pick<ProbeEnv, 'signal' | 'clock'>,
 ): Promise<ChannelProbe> {
-  const { settings } = getAdapterFacts(use);
+  const { settings } = getAdapterInfo(use);
   const { options } = settings.parse(toAccountSettings(use, given));
   return probePlatform({ use, name, options }, env);
 }

@@ -1,6 +1,6 @@
 import type { Message } from 'chat';
 import { z } from 'zod';
-import type { MessageWords, ReadingContext } from './to-inbound.ts';
+import type { MessageTextFields, ReadingContext } from './to-inbound.ts';
 
 const Attachment = z.object({
   author_name: z.string().optional(),
@@ -22,7 +22,10 @@ const SlackEvent = z.object({
  * Reads a Slack message from its raw text, which contains only what its author typed. Forwarded
  * messages and link previews are attachments, which become the quotation.
  */
-export async function readSlack(message: Message, reading: ReadingContext): Promise<MessageWords> {
+export async function readSlackMessage(
+  message: Message,
+  reading: ReadingContext,
+): Promise<MessageTextFields> {
   const { data } = SlackEvent.safeParse(message.raw);
   const { text: typed, attachments = [] } = data ?? { text: message.text };
   const { userId } = reading.bot;
@@ -31,7 +34,7 @@ export async function readSlack(message: Message, reading: ReadingContext): Prom
   const quoted: string[] = [];
   for (const attachment of attachments) quoted.push(await readAttachmentText(attachment, reading));
   const quotation = quoted.filter((text) => text !== '').join('\n\n');
-  const text = await toText(own, reading);
+  const text = await toReadableText(own, reading);
   return {
     text,
     authored: { ...(text.trim() !== '' && { text: true }), voice: true },
@@ -53,7 +56,7 @@ async function readAttachmentText(attachment: unknown, reading: ReadingContext):
   const heading = [author_name, title, title_link].filter((part) => part !== undefined).join(' · ');
   const body = [pretext, text ?? (title === undefined ? fallback : undefined)];
   const parts = [heading, ...body].filter((part) => part !== undefined && part !== '');
-  return toText(parts.join('\n'), reading);
+  return toReadableText(parts.join('\n'), reading);
 }
 
 const TOKEN = /<([@#!]?)([^>|]+)(?:\|([^>]*))?>/g;
@@ -62,7 +65,7 @@ const TOKEN = /<([@#!]?)([^>|]+)(?:\|([^>]*))?>/g;
  * Replaces Slack's tokens (mentions, channels, links) with what people see, and adds the link
  * targets.
  */
-async function toText(text: string, { nameOf }: ReadingContext): Promise<string> {
+async function toReadableText(text: string, { nameOf }: ReadingContext): Promise<string> {
   const names = new Map<string, string>();
   for (const [, sign, id = '', label] of text.matchAll(TOKEN)) {
     if (sign === '@' && label === undefined) names.set(id, (await nameOf(id)) ?? id);

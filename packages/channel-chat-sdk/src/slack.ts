@@ -1,4 +1,4 @@
-import type { BeforePart } from '@parley/channels';
+import type { ChatStateBeforePart } from '@parley/channels';
 import { ChannelError, type Logger, type OutboundPart, ParleyError, reasonOf } from '@parley/core';
 import type { Adapter } from 'chat';
 import { z } from 'zod';
@@ -75,7 +75,7 @@ const Identity = z.object({ user: z.string(), team_id: z.string() });
 /**
  * Asks Slack for the bot's identity; rejects if the token is refused or Slack cannot be reached.
  */
-export async function identifySlack(
+export async function fetchSlackIdentity(
   adapter: Adapter,
 ): Promise<Pick<BotNames, 'userName' | 'teamId'>> {
   const { user, team_id } = Identity.parse(await getSlackApi(adapter).apiCall('auth.test'));
@@ -83,7 +83,7 @@ export async function identifySlack(
 }
 
 /** An edit that contains only text does not change a message's blocks, including its buttons. */
-export function createSlackReword(adapter: Adapter): RewordMessage {
+export function createSlackRewordMessage(adapter: Adapter): RewordMessage {
   return async ({ chatId: channel }, ts, { text }) => {
     await getSlackApi(adapter).apiCall('chat.update', { channel, ts, text, blocks: [] });
   };
@@ -95,7 +95,7 @@ const UploadUrl = z.object({ upload_url: z.string(), file_id: z.string() });
  * Uploads a file and shares it together with its caption. The adapter would share the file and then
  * post the caption as a second message, so that only one of them might arrive.
  */
-export function createSlackUpload(adapter: Adapter): FileUploader {
+export function createSlackFileUploader(adapter: Adapter): FileUploader {
   return async ({ chatId, threadId }, { name, bytes, caption }, signal, onStart) => {
     const api = getSlackApi(adapter);
     const asked = await api.apiCall('files.getUploadURLExternal', {
@@ -125,7 +125,9 @@ export function createSlackUpload(adapter: Adapter): FileUploader {
  * Downloads Slack files in chunks, because the adapter loads a whole file into memory. The token is
  * sent only to Slack.
  */
-export function createSlackDownload(options: Readonly<Record<string, unknown>>): FileDownloader {
+export function createSlackFileDownloader(
+  options: Readonly<Record<string, unknown>>,
+): FileDownloader {
   const { botToken, apiUrl } = options;
   const ownHost = typeof apiUrl === 'string' ? new URL(apiUrl).host : undefined;
   return ({ url: plain, fetchMetadata }, limit, signal) => {
@@ -142,7 +144,7 @@ export function createSlackDownload(options: Readonly<Record<string, unknown>>):
 /** Whether a message part that was not found in a chat is certainly missing from the chat. */
 export type AbsenceCheck = (
   part: Pick<OutboundPart, 'route'>,
-  before: BeforePart,
+  before: ChatStateBeforePart,
 ) => Promise<boolean>;
 
 const Messages = z.object({
@@ -176,7 +178,7 @@ export function createSlackAbsenceCheck(adapter: Adapter): AbsenceCheck {
   };
 }
 
-function findNewestTime(known: BeforePart['known']): string | undefined {
+function findNewestTime(known: ChatStateBeforePart['known']): string | undefined {
   const times = known.flatMap(({ messageId }) => (TIME.test(messageId) ? messageId : []));
   return times.toSorted().at(-1);
 }

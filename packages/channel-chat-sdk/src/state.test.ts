@@ -1,4 +1,4 @@
-import { createMemoryValues } from '@parley/core/testing';
+import { createInMemoryAdapterValues } from '@parley/core/testing';
 import { describe, expect, it } from 'vitest';
 import { CurrentEvent, EventScope } from './event-scope.ts';
 import { ChatState } from './state.ts';
@@ -7,7 +7,7 @@ const DAY = 24 * 60 * 60_000;
 
 function scene() {
   let now = 1_000;
-  const values = createMemoryValues();
+  const values = createInMemoryAdapterValues();
   const current = new CurrentEvent();
   const open = () =>
     new ChatState({

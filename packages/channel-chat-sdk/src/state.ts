@@ -143,7 +143,7 @@ export class ChatState implements StateAdapter {
   ): Promise<void> {
     const stored: AdapterValue[] = [];
     const changed = changes.filter(
-      ([key, value]) => !isSame(this.#known.get(key), value, this.#deps.clock()),
+      ([key, value]) => !isSameStoredValue(this.#known.get(key), value, this.#deps.clock()),
     );
     for (const [key, value] of changed) {
       const before = this.#known.get(key);
@@ -185,7 +185,7 @@ const subscription = (threadId: string): string => `subscribed ${threadId}`;
  * Whether a write can be skipped because the stored value is the same and has more than half of its
  * lifetime left. Adapters write such values with every message.
  */
-function isSame(
+function isSameStoredValue(
   before: StoredValue | null | undefined,
   after: StoredValue | null,
   now: number,

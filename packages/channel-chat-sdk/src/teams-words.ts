@@ -1,6 +1,6 @@
 import type { Message } from 'chat';
 import { z } from 'zod';
-import type { MessageWords, ReadingContext } from './to-inbound.ts';
+import type { MessageTextFields, ReadingContext } from './to-inbound.ts';
 
 const TeamsActivity = z.object({
   text: z.string().default(''),
@@ -26,16 +26,16 @@ const CHARACTERS: Readonly<Record<string, string>> = {
  * Reads a Teams message from its raw text. The adapter would parse it as Markdown and lose
  * characters that people typed. Only the accompanying HTML contains link targets.
  */
-export function readTeams(
+export function readTeamsMessage(
   { raw, text, isMention }: Message,
   { bot }: ReadingContext,
-): MessageWords {
+): MessageTextFields {
   const { data } = TeamsActivity.safeParse(raw);
   if (data === undefined) return { text, mentions: [], isMention: isMention === true };
   const mentions = data.entities.flatMap((entity) => Mention.safeParse(entity).data ?? []);
   const [own] = mentions.filter(({ mentioned }) => mentioned.id === bot.userId);
   const html = data.attachments.flatMap((each) => Html.safeParse(each).data?.content ?? []).join();
-  const typed = addAddresses(removeStart(data.text.trim(), own?.text), html);
+  const typed = appendUrls(removePrefix(data.text.trim(), own?.text), html);
   return {
     text: toPlainText(typed),
     authored: QUOTED.test(html) ? {} : { text: true },
@@ -44,12 +44,12 @@ export function readTeams(
   };
 }
 
-function removeStart(text: string, start: string | undefined): string {
+function removePrefix(text: string, start: string | undefined): string {
   if (start === undefined || !text.startsWith(start)) return text;
   return text.slice(start.length).replace(/^(?:[\s,:]|&nbsp;)+/, '');
 }
 
-function addAddresses(text: string, html: string): string {
+function appendUrls(text: string, html: string): string {
   let made = text;
   let from = 0;
   for (const [, address = '', inner = ''] of html.matchAll(LINK)) {

@@ -18,7 +18,7 @@ export interface ReadingContext {
 }
 
 /** The content of a message, and how much of it the sender typed. */
-export interface MessageWords
+export interface MessageTextFields
   extends Pick<InboundMessage, 'text' | 'authored' | 'quotation' | 'replyTo' | 'mentions'> {
   readonly isMention: boolean;
   /** The organization or workspace that contains the chat; access lists can name it. */
@@ -26,11 +26,11 @@ export interface MessageWords
   readonly senderTeamId?: string | undefined;
 }
 
-interface MessageFacts {
+interface MessageContext {
   readonly channel: string;
   readonly account: string;
   readonly place: ChatLocation;
-  readonly words: MessageWords;
+  readonly words: MessageTextFields;
   readonly read: AttachmentsResult;
   readonly bot: BotNames;
   readonly title: string | undefined;
@@ -41,7 +41,7 @@ interface MessageFacts {
 }
 
 /** Converts an adapter's message into an inbound message (F01). */
-export function toInbound(message: Message, facts: MessageFacts): InboundMessage {
+export function toInbound(message: Message, facts: MessageContext): InboundMessage {
   const { channel, account, place, words, read, bot, title, isExternal, isOurThread } = facts;
   const { isMention, within, senderTeamId, text, authored, quotation, replyTo, mentions } = words;
   const isReply = replyTo?.senderId !== undefined && replyTo.senderId === bot.userId;
@@ -99,7 +99,7 @@ export function toSender(author: Author): InboundMessage['sender'] {
 
 /** The id of a button press, which stays the same when the platform redelivers the press. */
 export function formatPressId(
-  { triggerId, messageId, actionId, user, raw }: PressFacts,
+  { triggerId, messageId, actionId, user, raw }: ButtonPressInfo,
   now: number,
 ): string {
   const { id, chat } = (raw ?? {}) as { id?: unknown; chat?: { eventTime?: unknown } };
@@ -108,7 +108,7 @@ export function formatPressId(
   return `press ${messageId} ${actionId} ${user.userId} ${now}`.slice(0, 256);
 }
 
-interface PressFacts {
+interface ButtonPressInfo {
   readonly triggerId?: string | undefined;
   readonly messageId: string;
   readonly actionId: string;

@@ -35,7 +35,7 @@ const MAX_KNOWN = 5_000;
  * cannot read the history. A message can still fail after WhatsApp has accepted it, and only a
  * status reports this.
  */
-export class CloudStatuses {
+export class CloudStatusTracker {
   readonly #deps: StatusDeps;
   readonly #sending = new AsyncLocalStorage<string>();
   /** Message ids, keyed by the keys of their message parts. */
@@ -102,7 +102,7 @@ const MEDIA_HOSTS = /(?:^|\.)(?:fbcdn\.net|fbsbx\.com)$/;
 const MAX_DESCRIPTION = 100_000;
 
 /** Downloads WhatsApp files in chunks, because the adapter loads a whole file into memory. */
-export function createCloudDownload(adapter: Adapter): FileDownloader {
+export function createCloudFileDownloader(adapter: Adapter): FileDownloader {
   const { graphApiUrl, accessToken } = adapter as unknown as {
     readonly graphApiUrl: string;
     readonly accessToken: string;

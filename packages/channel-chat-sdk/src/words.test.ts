@@ -1,7 +1,7 @@
 import { Message, parseMarkdown, toPlainText } from 'chat';
 import { describe, expect, it } from 'vitest';
 import type { ReadingContext } from './to-inbound.ts';
-import { readWords } from './words.ts';
+import { readMessageText } from './words.ts';
 
 const bot = { userName: 'parley', userId: 'B1' };
 
@@ -44,7 +44,7 @@ describe('reading the text of a message', () => {
     ['[F09] begins after the mention of the bot', '@Parley: /new', '/new'],
     ['[F06] keeps the mention of somebody else', '@parleys hi', '@parleys hi'],
   ])('%s', async (_title, markdown, text) => {
-    expect((await readWords(said(markdown), reading('other'))).text).toBe(text);
+    expect((await readMessageText(said(markdown), reading('other'))).text).toBe(text);
   });
 
   it.each([
@@ -58,18 +58,18 @@ describe('reading the text of a message', () => {
     "[F06] finds the bot's mention in %j, with the adapter's own result %j: %j",
     async (text, says, is) => {
       const more = says === undefined ? {} : { isMention: says };
-      expect((await readWords(said(text, {}, more), reading('other'))).isMention).toBe(is);
+      expect((await readMessageText(said(text, {}, more), reading('other'))).isMention).toBe(is);
     },
   );
 
   it('[P18] leaves it to the core to decide what was typed if the adapter is unknown', async () => {
-    const words = await readWords(said('hi'), reading('other'));
+    const words = await readMessageText(said('hi'), reading('other'));
     expect(words.authored).toBeUndefined();
   });
 
   it('[F16] includes the original message of a reply', async () => {
     const message = said('yes', {}, { replyTo: said('really?') });
-    expect((await readWords(message, reading('other'))).replyTo).toEqual({
+    expect((await readMessageText(message, reading('other'))).replyTo).toEqual({
       ...{ messageId: 'm1', senderId: 'U1', text: 'really?' },
     });
   });
@@ -79,7 +79,7 @@ describe('reading the text of a message', () => {
       comment: { body: '@parley look at `x_y`\n\n> **old**' },
       repository: { owner: { login: 'acme' } },
     };
-    expect(await readWords(said('', raw), reading('github'))).toMatchObject({
+    expect(await readMessageText(said('', raw), reading('github'))).toMatchObject({
       ...{ text: 'look at `x_y`\n\n> **old**', isMention: true, within: 'acme' },
       authored: { text: true },
     });
@@ -87,17 +87,17 @@ describe('reading the text of a message', () => {
 
   it('treats a message in a Linear agent session as addressed to the bot', async () => {
     const raw = { kind: 'agent_session_comment', comment: { body: 'go' }, organizationId: 'o1' };
-    expect(await readWords(said('', raw), reading('linear'))).toMatchObject({
+    expect(await readMessageText(said('', raw), reading('linear'))).toMatchObject({
       ...{ text: 'go', isMention: true, within: 'o1' },
     });
   });
 
   it('reads Google Chat messages without the mention, and treats messages sent to the app as addressed to it', async () => {
     const raw = { chat: { messagePayload: { message: { argumentText: ' /new' } } } };
-    expect(await readWords(said('@App /new', raw), reading('gchat'))).toMatchObject({
+    expect(await readMessageText(said('@App /new', raw), reading('gchat'))).toMatchObject({
       ...{ text: '/new', isMention: true },
     });
-    const pushed = await readWords(said('only talk', { message: {} }), reading('gchat'));
+    const pushed = await readMessageText(said('only talk', { message: {} }), reading('gchat'));
     expect(pushed.isMention).toBe(false);
   });
 
@@ -112,10 +112,12 @@ describe('reading the text of a message', () => {
     ],
     ['an answer', { type: 'text', context: { id: 'w1' } }, { replyTo: { messageId: 'w1' } }],
   ])('reads WhatsApp messages: %s', async (_what, message, expected) => {
-    expect(await readWords(said('hi', { message }), reading('whatsapp'))).toMatchObject(expected);
+    expect(await readMessageText(said('hi', { message }), reading('whatsapp'))).toMatchObject(
+      expected,
+    );
   });
 
-  const teams = (activity: object) => readWords(said('', activity), reading('teams'));
+  const teams = (activity: object) => readMessageText(said('', activity), reading('teams'));
   const html = (content: string) => [{ contentType: 'text/html', content }];
 
   it("keeps punctuation and HTML that people typed in Teams, without the bot's mention", async () => {

@@ -1,29 +1,32 @@
 import { type Message, toPlainText, walkAst } from 'chat';
 import { z } from 'zod';
-import { readSlack } from './slack-words.ts';
-import { readTeams } from './teams-words.ts';
-import type { BotNames, MessageWords, ReadingContext } from './to-inbound.ts';
+import { readSlackMessage } from './slack-words.ts';
+import { readTeamsMessage } from './teams-words.ts';
+import type { BotNames, MessageTextFields, ReadingContext } from './to-inbound.ts';
 
 /**
  * Reads the text of a message. Adapters provide text without its formatting. What this loses (link
  * targets, who typed what) is read from the formatted text or from the raw event.
  */
-export async function readWords(message: Message, reading: ReadingContext): Promise<MessageWords> {
+export async function readMessageText(
+  message: Message,
+  reading: ReadingContext,
+): Promise<MessageTextFields> {
   switch (reading.platform) {
     case 'slack':
-      return readSlack(message, reading);
+      return readSlackMessage(message, reading);
     case 'whatsapp':
-      return readWhatsApp(message);
+      return readWhatsAppMessage(message);
     case 'github':
-      return readMarkdown(message, reading, GitHubRaw.safeParse(message.raw).data);
+      return readMarkdownMessage(message, reading, GitHubRaw.safeParse(message.raw).data);
     case 'linear':
-      return readMarkdown(message, reading, LinearRaw.safeParse(message.raw).data);
+      return readMarkdownMessage(message, reading, LinearRaw.safeParse(message.raw).data);
     case 'gchat':
-      return readGoogleChat(message, reading);
+      return readGoogleChatMessage(message, reading);
     case 'teams':
-      return readTeams(message, reading);
+      return readTeamsMessage(message, reading);
     default:
-      return readText(message, reading, formatText(message));
+      return readPlainMessage(message, reading, formatText(message));
   }
 }
 
@@ -45,7 +48,11 @@ function formatText({ formatted, text }: Message): string {
 }
 
 /** Without `authored`, the core decides what counts as typed. */
-function readText(message: Message, { bot }: ReadingContext, text: string): MessageWords {
+function readPlainMessage(
+  message: Message,
+  { bot }: ReadingContext,
+  text: string,
+): MessageTextFields {
   const { isMention, replyTo } = message;
   const own = removeLeadingMention(text, bot);
   return {
@@ -103,12 +110,12 @@ interface MarkdownBody {
 }
 
 /** People write Markdown on these platforms, and the model receives it unchanged. */
-function readMarkdown(
+function readMarkdownMessage(
   message: Message,
   reading: ReadingContext,
   raw: MarkdownBody | undefined,
-): MessageWords {
-  const words = readText(message, reading, raw?.body ?? formatText(message));
+): MessageTextFields {
+  const words = readPlainMessage(message, reading, raw?.body ?? formatText(message));
   const isMention = words.isMention || raw?.isSession === true;
   return { ...words, isMention, authored: { text: true }, within: raw?.within };
 }
@@ -123,9 +130,9 @@ const GoogleChatRaw = z.object({
  * Google Chat sends an app only messages that address it, with an `argumentText` that leaves out
  * the mention. Other messages in a space arrive through Pub/Sub.
  */
-function readGoogleChat(message: Message, reading: ReadingContext): MessageWords {
+function readGoogleChatMessage(message: Message, reading: ReadingContext): MessageTextFields {
   const { data } = GoogleChatRaw.safeParse(message.raw);
-  const words = readText(message, reading, formatText(message));
+  const words = readPlainMessage(message, reading, formatText(message));
   const argument = data?.chat.messagePayload.message.argumentText?.trim();
   return {
     ...words,
@@ -157,7 +164,7 @@ const WhatsAppRaw = z.object({
  * Reads captions from the raw event, because the adapter writes "[Image]" for a picture without
  * text.
  */
-function readWhatsApp({ raw, text }: Message): MessageWords {
+function readWhatsAppMessage({ raw, text }: Message): MessageTextFields {
   const { data } = WhatsAppRaw.safeParse(raw);
   if (data === undefined) return { text, isMention: true, mentions: [] };
   const { type, image, document, video, context = {} } = data.message;

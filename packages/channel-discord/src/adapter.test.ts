@@ -1,5 +1,5 @@
 import { silentLogger, systemTime } from '@parley/core';
-import { createMemoryValues } from '@parley/core/testing';
+import { createInMemoryAdapterValues } from '@parley/core/testing';
 import { expect, it } from 'vitest';
 import { createDiscordAdapter } from './adapter.ts';
 import { DiscordSettings } from './settings.ts';
@@ -11,7 +11,7 @@ it("[F12] edits an unfinished answer at most every 1.2 s, which leaves room for 
     log: silentLogger,
     clock: Date.now,
     monotonic: systemTime.monotonic,
-    values: createMemoryValues(),
+    values: createInMemoryAdapterValues(),
     holdsAccount: () => true,
     receive: () => Promise.reject(new Error('not connected')),
     revise: async () => {},

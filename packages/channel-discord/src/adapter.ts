@@ -10,11 +10,11 @@ import { startTimer } from './connection.ts';
 import { translateFailure } from './failures.ts';
 import { createFiles } from './files.ts';
 import { Receiver } from './receiver.ts';
-import { InteractionResponses, isResponseBound } from './responses.ts';
+import { InteractionResponder, isResponseBound } from './responses.ts';
 import { createMessageCapability, sendPart } from './send.ts';
 import { type DiscordSettings, MAX_TEXT } from './settings.ts';
-import { AnswerStreams } from './stream.ts';
-import { AnswerThreads } from './threads.ts';
+import { AnswerStreamManager } from './stream.ts';
+import { AnswerThreadManager } from './threads.ts';
 
 const CAPABILITIES: Capabilities = {
   // Discord does not document the units in which it counts. The number of UTF-16 units is never
@@ -57,10 +57,10 @@ export function createDiscordAdapter(
   const { clock, log, report, settings, values } = context;
   const { linkPreviews } = settings;
   const api = new DiscordApi(settings, context);
-  const streams = new AnswerStreams({ api, values, linkPreviews, log, later: startTimer });
-  const responses = new InteractionResponses({ api });
+  const streams = new AnswerStreamManager({ api, values, linkPreviews, log, later: startTimer });
+  const responses = new InteractionResponder({ api });
   const receiver = new Receiver(context, env, { api, responses });
-  const threads = new AnswerThreads({
+  const threads = new AnswerThreadManager({
     ...context,
     api,
     me: () => receiver.me,

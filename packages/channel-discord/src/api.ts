@@ -17,13 +17,13 @@ import { WireMessage } from './wire-message.ts';
 export type MessageBody = Readonly<Record<string, unknown>>;
 
 /** The options of a call besides its body. */
-export interface CallExtras {
+export interface CallOptions {
   readonly files?: RawFile[] | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /** One of the bot's messages as Discord returns it. */
-export interface OwnMessage {
+export interface BotMessage {
   readonly id: string;
   readonly content: string;
   readonly flags?: number;
@@ -81,7 +81,7 @@ export class DiscordApi {
     }: Pick<ChannelContext<unknown>, 'holdsAccount' | 'clock' | 'monotonic'>,
   ) {
     this.#token = token;
-    this.#wasSetBack = watchClock(time);
+    this.#wasSetBack = createClockMonitor(time);
     this.#rest = new REST({
       api: apiRoot.replace(/\/$/, ''),
       // discord.js would retry immediately after a connection reset or a status 500; the delivery
@@ -98,7 +98,7 @@ export class DiscordApi {
     }).setToken(token);
   }
 
-  create(channelId: string, body: MessageBody, extras?: CallExtras): Promise<OwnMessage> {
+  create(channelId: string, body: MessageBody, extras?: CallOptions): Promise<BotMessage> {
     return this.#call(async (rest) =>
       Own.parse(await rest.post(Routes.channelMessages(channelId), toRequest(body, extras))),
     );
@@ -108,8 +108,8 @@ export class DiscordApi {
     channelId: string,
     messageId: string,
     body: MessageBody,
-    extras?: CallExtras,
-  ): Promise<OwnMessage> {
+    extras?: CallOptions,
+  ): Promise<BotMessage> {
     const route = Routes.channelMessage(channelId, messageId);
     return this.#call(async (rest) => Own.parse(await rest.patch(route, toRequest(body, extras))));
   }
@@ -201,14 +201,14 @@ export class DiscordApi {
     applicationId: string,
     token: string,
     body: MessageBody,
-    extras?: CallExtras,
-  ): Promise<OwnMessage> {
+    extras?: CallOptions,
+  ): Promise<BotMessage> {
     const request = { ...toRequest(body, extras), auth: false };
     const route = Routes.webhookMessage(applicationId, token);
     return this.#call(async (rest) => Own.parse(await rest.patch(route, request)));
   }
 
-  currentAnswer(applicationId: string, token: string): Promise<OwnMessage> {
+  currentAnswer(applicationId: string, token: string): Promise<BotMessage> {
     const route = Routes.webhookMessage(applicationId, token);
     return this.#call(async (rest) => Own.parse(await rest.get(route, { auth: false })));
   }
@@ -222,8 +222,8 @@ export class DiscordApi {
     applicationId: string,
     token: string,
     body: MessageBody,
-    extras?: CallExtras,
-  ): Promise<OwnMessage> {
+    extras?: CallOptions,
+  ): Promise<BotMessage> {
     const request = { ...toRequest(body, extras), auth: false };
     const route = Routes.webhook(applicationId, token);
     return this.#call(async (rest) => Own.parse(await rest.post(route, request)));
@@ -267,7 +267,7 @@ export class DiscordApi {
 const MIN_STEP_MS = 1_000;
 
 /** Returns whether the wall clock was set back since the last check. */
-function watchClock({
+function createClockMonitor({
   clock,
   monotonic,
 }: Pick<ChannelContext<unknown>, 'clock' | 'monotonic'>): () => boolean {
@@ -290,7 +290,7 @@ function clearRateLimits(rest: REST): void {
   rest.globalRemaining = Math.max(1, rest.options.globalRequestsPerSecond);
 }
 
-function toRequest(body: MessageBody, { files, signal }: CallExtras = {}) {
+function toRequest(body: MessageBody, { files, signal }: CallOptions = {}) {
   return {
     body,
     ...(files === undefined ? {} : { files }),

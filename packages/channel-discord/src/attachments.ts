@@ -1,6 +1,6 @@
 import type { InboundMessage } from '@parley/core';
-import { type DisplayedMedia, getMediaUrl, readComponents } from './components.ts';
-import { formatRef } from './files.ts';
+import { type DisplayedMedia, getMediaUrl, parseComponents } from './components.ts';
+import { formatFileRef } from './files.ts';
 import type {
   WireAnswered,
   WireAttachment,
@@ -37,9 +37,9 @@ const STICKER_FORMATS: ReadonlyMap<number, string> = new Map([
  */
 export function listMessageAttachments(message: WireMessage): Attachment[] {
   const { channel_id: channelId, referenced_message: answered } = message;
-  const own = listOwnAttachments(message, { channelId, messageId: message.id });
+  const own = listDirectAttachments(message, { channelId, messageId: message.id });
   if (own.length > 0 || answered?.id === undefined) return own.slice(0, MAX_FILES);
-  return listOwnAttachments(answered, { channelId, messageId: answered.id }).slice(0, MAX_FILES);
+  return listDirectAttachments(answered, { channelId, messageId: answered.id }).slice(0, MAX_FILES);
 }
 
 /** The message from which fresh file URLs can be requested. */
@@ -51,7 +51,7 @@ interface SourceMessage {
 const UNKNOWN: SourceMessage = { channelId: '0', messageId: '0' };
 
 /** The files of a message itself, including those of forwarded messages. */
-export function listOwnAttachments(
+export function listDirectAttachments(
   message: WireMessage | WireAnswered,
   holder = UNKNOWN,
 ): Attachment[] {
@@ -61,7 +61,7 @@ export function listOwnAttachments(
 }
 
 function listContentAttachments(content: WireContent, holder: SourceMessage): Attachment[] {
-  const { media } = readComponents(content.components, (text) => text);
+  const { media } = parseComponents(content.components, (text) => text);
   const isOf = (file: WireAttachment, { attachment_id, url }: DisplayedMedia) =>
     attachment_id === undefined ? file.url === url : file.id === attachment_id;
   const { attachments } = content;
@@ -104,7 +104,7 @@ function toAttachment(
     ...(size === undefined ? {} : { size }),
     ...(duration_secs === undefined ? {} : { seconds: duration_secs }),
     ...(description === undefined ? {} : { description: description.slice(0, MAX_DESCRIPTION) }),
-    ref: formatRef({ url, channelId, messageId, fileId: id }),
+    ref: formatFileRef({ url, channelId, messageId, fileId: id }),
   };
 }
 
@@ -142,7 +142,7 @@ function toMediaAttachments(
       ...(called !== '' && { name: formatSpoilerName(called, isSpoiler) }),
       ...(content_type === undefined ? {} : { mimeType: content_type }),
       ...(description === undefined ? {} : { description: description.slice(0, MAX_DESCRIPTION) }),
-      ref: formatRef({
+      ref: formatFileRef({
         url: address,
         ...(attachment_id !== undefined && { channelId, messageId, fileId: attachment_id }),
       }),
@@ -157,7 +157,9 @@ function listEmbedPictures({ type, image, thumbnail }: WireEmbed): Attachment[] 
   if (picture?.proxy_url === undefined || !/^https?:/.test(picture.proxy_url)) return [];
   const { proxy_url: url, content_type } = picture;
   const isImage = content_type?.startsWith('image/') === true;
-  return [{ kind: 'image', ...(isImage && { mimeType: content_type }), ref: formatRef({ url }) }];
+  return [
+    { kind: 'image', ...(isImage && { mimeType: content_type }), ref: formatFileRef({ url }) },
+  ];
 }
 
 /** The stickers in a message, in the newer form if both forms are present. */
@@ -169,7 +171,7 @@ function toStickerAttachments({ id, name, format_type }: WireSticker): Attachmen
   const extension = STICKER_FORMATS.get(format_type);
   if (extension === undefined) return [];
   const url = `https://media.discordapp.net/stickers/${id}.${extension}`;
-  return [{ kind: 'sticker', name, mimeType: `image/${extension}`, ref: formatRef({ url }) }];
+  return [{ kind: 'sticker', name, mimeType: `image/${extension}`, ref: formatFileRef({ url }) }];
 }
 
 /** The names of stickers that are not pictures: animated drawings and unknown formats. */

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { ChannelPages } from './channel-pages.ts';
+import { ChannelPageStore } from './channel-pages.ts';
 
 it('[D07] drops and reports the channel that has been silent longest if there are more than 50,000', () => {
   const dropped: string[] = [];
-  const pages = new ChannelPages((channelId) => dropped.push(channelId));
+  const pages = new ChannelPageStore((channelId) => dropped.push(channelId));
   for (let n = 1; n <= 50_000; n += 1) pages.advance(String(n), String(100_000 + n));
   pages.advance('1', '200000');
   expect(dropped).toEqual([]);
@@ -15,7 +15,7 @@ it('[D07] drops and reports the channel that has been silent longest if there ar
 });
 
 it('[D01] never moves a position backward', () => {
-  const pages = new ChannelPages(() => {});
+  const pages = new ChannelPageStore(() => {});
   pages.advance('1', '20');
   pages.advance('1', '3');
   expect(pages.get('1')).toBe('20');

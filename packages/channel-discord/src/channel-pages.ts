@@ -12,7 +12,7 @@ type ChannelPage = Map<string, string>;
  * only the pages that changed. Beyond 50,000 channels, the one that has been silent longest is
  * dropped and reported.
  */
-export class ChannelPages {
+export class ChannelPageStore {
   readonly #pages: ChannelPage[] = [new Map()];
   readonly #pageOf = new Map<string, number>();
   readonly #changed = new Set<number>();

@@ -56,7 +56,8 @@ function createButtonRows(buttons: readonly IndexedButton[]): MessageBody[] {
         type: BUTTON,
         style: style === undefined ? PLAIN : STYLES[style],
         label,
-        custom_id: asks === undefined ? formatButtonId(place, data) : formatAskId(asks, data),
+        custom_id:
+          asks === undefined ? formatButtonId(place, data) : formatInputButtonId(asks, data),
       })),
     });
   }
@@ -67,7 +68,7 @@ function createButtonRows(buttons: readonly IndexedButton[]): MessageBody[] {
  * Renders an approval request as a card, with its entire text and the buttons inside the same
  * frame. Returns undefined if the message part is not such a request.
  */
-export function createCard(part: OutboundPart, base: MessageBody): MessageBody | undefined {
+export function createApprovalCard(part: OutboundPart, base: MessageBody): MessageBody | undefined {
   const { buttons = [], file, body } = part;
   const styles = buttons.map(({ style }) => style);
   if (file !== undefined || !styles.includes('success') || !styles.includes('danger'))
@@ -137,7 +138,7 @@ function listTexts(components: unknown): readonly string[] {
 }
 
 /** The form in which a person enters the text for which a button asks. */
-export function createQuestionForm({ asks, data }: AskRequest): MessageBody {
+export function createInputForm({ asks, data }: InputRequest): MessageBody {
   const input = {
     type: TEXT_INPUT,
     custom_id: WORDS,
@@ -165,7 +166,7 @@ function formatButtonId(place: number, data: string): string {
  * Builds the id of a button that asks for text. A field name may contain any character, so it is
  * preceded by its length.
  */
-function formatAskId(asks: string, data: string): string {
+function formatInputButtonId(asks: string, data: string): string {
   return data.length + asks.length < MAX_ID - 4 ? `?${asks.length}:${asks}${data}` : `?0:${data}`;
 }
 
@@ -174,7 +175,7 @@ const MAX_ID = 100;
 const USUAL_NAME = 'Your answer';
 
 /** The field for which a button asks, and the text before its value. */
-export interface AskRequest {
+export interface InputRequest {
   readonly asks: string;
   readonly data: string;
 }
@@ -182,7 +183,7 @@ export interface AskRequest {
 /** What a person did with one of the bot's components. */
 export type PressResult =
   | { readonly kind: 'wrote'; readonly text: string }
-  | ({ readonly kind: 'asks' } & AskRequest);
+  | ({ readonly kind: 'asks' } & InputRequest);
 
 /** The data of an interaction with a component or a form. */
 export interface PressData {
@@ -194,29 +195,29 @@ export interface PressData {
 /**
  * Parses a pressed button, a choice or a completed form; undefined if it does not belong to Parley.
  */
-export function readPress({
+export function parsePress({
   custom_id: id = '',
   values,
   components,
 }: PressData): PressResult | undefined {
-  if (id === MENU) return toWrittenResult(readButtonId(values?.[0] ?? ''));
+  if (id === MENU) return toTextResult(parseButtonId(values?.[0] ?? ''));
   const [, form] = /^words:([\s\S]+)$/.exec(id) ?? [];
   if (form !== undefined) {
-    const words = readFormInput(components).trim();
-    return toWrittenResult(words === '' ? undefined : `${form} ${words}`);
+    const words = getFormInputValue(components).trim();
+    return toTextResult(words === '' ? undefined : `${form} ${words}`);
   }
   const [, length, rest] = /^\?(\d{1,2}):([\s\S]+)$/.exec(id) ?? [];
-  if (length === undefined || rest === undefined) return toWrittenResult(readButtonId(id));
+  if (length === undefined || rest === undefined) return toTextResult(parseButtonId(id));
   const asks = rest.slice(0, Number(length)) || USUAL_NAME;
   return { kind: 'asks', asks, data: rest.slice(Number(length)) };
 }
 
-function toWrittenResult(text: string | undefined): PressResult | undefined {
+function toTextResult(text: string | undefined): PressResult | undefined {
   return text === undefined ? undefined : { kind: 'wrote', text };
 }
 
 /** The data of a pressed button; undefined if the button does not belong to Parley. */
-export function readButtonId(customId: string): string | undefined {
+export function parseButtonId(customId: string): string | undefined {
   return /^\d{1,2}:([\s\S]+)$/.exec(customId)?.[1];
 }
 
@@ -224,14 +225,14 @@ const Input = z.object({ custom_id: z.literal(WORDS), value: z.string() });
 const Labelled = z.object({ component: z.record(z.string(), z.unknown()) });
 
 /** Reads the value of a form's input, whose parent is a label or a row. */
-function readFormInput(components: unknown): string {
+function getFormInputValue(components: unknown): string {
   if (!Array.isArray(components)) return '';
   for (const component of components as readonly unknown[]) {
     const labelled = Labelled.safeParse(component);
     const input = Input.safeParse(labelled.success ? labelled.data.component : component);
     if (input.success) return input.data.value;
     const inner = Children.safeParse(component);
-    const found = inner.success ? readFormInput(inner.data.components) : '';
+    const found = inner.success ? getFormInputValue(inner.data.components) : '';
     if (found !== '') return found;
   }
   return '';

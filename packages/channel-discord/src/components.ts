@@ -65,7 +65,7 @@ const MAX_DEPTH = 8;
 const MAX_COMPONENTS = 100;
 
 /** Reads a message's components; nested components are inserted where they occur. */
-export function readComponents(
+export function parseComponents(
   components: readonly unknown[],
   naming: NameReplacer,
   depth = 0,
@@ -75,7 +75,7 @@ export function readComponents(
     components.slice(0, MAX_COMPONENTS).map((one) => {
       const read = WireComponent.safeParse(one);
       if (!read.success) return { ...NOTHING, unread: ['a part of the message'] };
-      return readComponent(read.data, naming, depth);
+      return parseComponent(read.data, naming, depth);
     }),
   );
 }
@@ -102,17 +102,17 @@ function joinComponents(all: readonly ComponentContent[]): ComponentContent {
   };
 }
 
-function readComponent(
+function parseComponent(
   component: WireComponent,
   naming: NameReplacer,
   depth: number,
 ): ComponentContent {
   const { type } = component;
-  const below = readComponents(listNestedComponents(component), naming, depth + 1);
+  const below = parseComponents(listNestedComponents(component), naming, depth + 1);
   const media = listMedia(component);
   const elsewhere = media.filter((one) => getMediaUrl(one) === undefined).map(formatMediaLine);
   const shown: ComponentContent = {
-    lines: [...listOwnLines(component, naming), ...elsewhere, ...below.lines],
+    lines: [...listComponentLines(component, naming), ...elsewhere, ...below.lines],
     media: [...media, ...below.media],
     unread: below.unread,
   };
@@ -144,7 +144,7 @@ function getKindName(type: number): string {
 }
 
 /** A component's lines, without those of nested components. */
-function listOwnLines(component: WireComponent, naming: NameReplacer): string[] {
+function listComponentLines(component: WireComponent, naming: NameReplacer): string[] {
   const { type, label, url, emoji, divider, content, description, value } = component;
   if (type === SEPARATOR) return divider === false ? [] : ['---'];
   if (type === BUTTON) {

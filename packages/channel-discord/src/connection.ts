@@ -15,7 +15,7 @@ import {
   Options,
   SimpleShardingStrategy,
 } from 'discord.js';
-import { type ConnectionEnding, decideAfterConnectionFailure, toCallFailure } from './failures.ts';
+import { type ConnectionClosure, decideAfterConnectionFailure, toCallFailure } from './failures.ts';
 import type { DiscordSettings } from './settings.ts';
 
 /** The name, data and sequence number of an event. */
@@ -76,16 +76,16 @@ export class Connection {
     }
   }
 
-  async #once(signal: AbortSignal): Promise<ConnectionEnding> {
+  async #once(signal: AbortSignal): Promise<ConnectionClosure> {
     const client = createClient(this.#deps.settings);
     this.#client = client;
-    const { promise: ended, resolve: end } = Promise.withResolvers<ConnectionEnding>();
+    const { promise: ended, resolve: end } = Promise.withResolvers<ConnectionClosure>();
     const stop = () => end({ reason: 'stopped' });
     signal.addEventListener('abort', stop, { once: true });
     this.#listen(client, end);
     client
       .login(this.#deps.settings.token)
-      .catch((thrown: unknown) => end(toConnectionEnding(thrown)));
+      .catch((thrown: unknown) => end(toConnectionClosure(thrown)));
     const ending = await ended;
     signal.removeEventListener('abort', stop);
     client.removeAllListeners();
@@ -96,7 +96,7 @@ export class Connection {
     return ending;
   }
 
-  #listen(client: Client, end: (ending: ConnectionEnding) => void): void {
+  #listen(client: Client, end: (ending: ConnectionClosure) => void): void {
     const { onEvent, onSessionStart, onShardReady, onUnreadable, log } = this.#deps;
     ignoreUnreadablePackets(client, guarded('unreadable event', onUnreadable));
     const down = new Set<number>();
@@ -204,7 +204,7 @@ function createClient({ apiRoot, messageContent, shards }: DiscordSettings): Cli
   });
 }
 
-function toConnectionEnding(thrown: unknown): ConnectionEnding {
+function toConnectionClosure(thrown: unknown): ConnectionClosure {
   const failure = toCallFailure(thrown);
   const reason = reasonOf(thrown);
   return failure.kind === 'rate-limited'

@@ -1,6 +1,6 @@
-import { describeUnread } from '@parley/channels';
+import { describeUnreadContent } from '@parley/channels';
 import type { Authored, InboundMessage } from '@parley/core';
-import { listMessageAttachments, listOwnAttachments } from './attachments.ts';
+import { listDirectAttachments, listMessageAttachments } from './attachments.ts';
 import {
   createNameReplacer,
   getDisplayName,
@@ -33,8 +33,8 @@ export function toInbound(
 ): InboundMessage | undefined {
   if (message.author.id === me || findNotice(message) !== undefined) return undefined;
   const attachments = listMessageAttachments(message);
-  const { own, leading } = readOwnWords(message, place, me);
-  const said: MessageParts = {
+  const { own, leading } = getAuthoredText(message, place, me);
+  const said: SeparatedContent = {
     own,
     shown: readVisibleContent(message, place),
     hasFiles: attachments.length > 0,
@@ -56,10 +56,10 @@ export function toInbound(
     messageId: message.id,
     chat: opens ? toNewThread(message, place, me) : place.chat,
     sender,
-    ...separateWords(message, place, said),
-    authored: findAuthored(message, place, { own, me, isDirect }),
+    ...separateAuthoredText(message, place, said),
+    authored: findAuthoredText(message, place, { own, me, isDirect }),
     ...(attachments.length === 0 ? {} : { attachments }),
-    ...readReply(message, place),
+    ...getReply(message, place),
     mentions,
     addressed: addressed || goesOn,
     sentAt: getSentTime(message),
@@ -140,7 +140,7 @@ function mentionsBotRole({ mention_roles }: WireMessage, { botRole }: ChatDetail
 }
 
 /** The author's text without a leading mention of the bot. */
-function readOwnWords(
+function getAuthoredText(
   message: WireMessage,
   place: ChatDetails,
   me: string,
@@ -156,7 +156,7 @@ function readOwnWords(
 }
 
 /** A message's content: its author's text, and everything else that it shows. */
-interface MessageParts {
+interface SeparatedContent {
   readonly own: string;
   readonly shown: VisibleContent;
   readonly hasFiles: boolean;
@@ -167,24 +167,25 @@ interface MessageParts {
  * else that the message shows becomes the quotation. If the sender typed nothing, the rest becomes
  * the text.
  */
-function separateWords(
+function separateAuthoredText(
   message: WireMessage,
   { chat: { type } }: ChatDetails,
-  { own, shown, hasFiles }: MessageParts,
+  { own, shown, hasFiles }: SeparatedContent,
 ): Pick<InboundMessage, 'text' | 'quotation'> {
   const unread = (chatType: typeof type) =>
-    shown.unread.map((what) => describeUnread(what, chatType));
+    shown.unread.map((what) => describeUnreadContent(what, chatType));
   if (own.trim() !== '') {
     const quoted = [shown.text, ...unread('group')].filter(Boolean).join('\n');
     return { text: own, ...(quoted !== '' && { quotation: { text: quoted } }) };
   }
   const text = [shown.text, ...unread(type)].filter(Boolean).join('\n');
   if (text !== '' || hasFiles) return { text };
-  if (findMessageKind(message.type) === undefined) return { text: describeUnread(NEW_KIND, type) };
+  if (findMessageKind(message.type) === undefined)
+    return { text: describeUnreadContent(NEW_KIND, type) };
   // An empty message. In a group, Discord may have withheld the text; in a direct chat, the person
   // has sent unreadable content.
   const isMention = message.content.trim() !== '';
-  return { text: type === 'direct' && !isMention ? describeUnread('something', type) : '' };
+  return { text: type === 'direct' && !isMention ? describeUnreadContent('something', type) : '' };
 }
 
 /** The context that decides which text counts as typed by the sender. */
@@ -198,10 +199,10 @@ interface AuthorContext {
  * messages of unknown types. The rest of a message is not the sender's request, and the files in a
  * forwarded message may contain another person's voice.
  */
-function findAuthored(
+function findAuthoredText(
   message: WireMessage,
   place: ChatDetails,
-  { own, me, isDirect }: AuthorContext & Pick<MessageParts, 'own'>,
+  { own, me, isDirect }: AuthorContext & Pick<SeparatedContent, 'own'>,
 ): Authored {
   const { attachments, message_snapshots: forwarded, webhook_id, type } = message;
   if (webhook_id !== undefined) return {};
@@ -228,14 +229,14 @@ function isQuoteOfSender(
   return readVisibleContent(others, place).text === '';
 }
 
-function readReply(message: WireMessage, place: ChatDetails): Pick<InboundMessage, 'replyTo'> {
+function getReply(message: WireMessage, place: ChatDetails): Pick<InboundMessage, 'replyTo'> {
   const { message_reference: reference, referenced_message: answered } = message;
   const messageId = isReply(message) ? reference?.message_id : undefined;
   if (messageId === undefined) return {};
   if (answered === undefined) return { replyTo: { messageId } };
   // The files of the original message are attached if the reply has no files itself; otherwise, the
   // text mentions them.
-  const files = listOwnAttachments(message).length === 0 ? [] : listOwnAttachments(answered);
+  const files = listDirectAttachments(message).length === 0 ? [] : listDirectAttachments(answered);
   const names = files.map(({ kind, name }) => `[${kind}${name === undefined ? '' : `: ${name}`}]`);
   const around = [{ ...message.author, member: message.member }, ...message.mentions];
   const text = [renderFullText(answered, place, around), ...names].filter(Boolean).join('\n');

@@ -8,8 +8,8 @@ import {
   type SessionPosition,
   selectLaterId,
 } from './positions.ts';
-import { type ResumedSession, type ResumeEnding, resumeSession } from './resume.ts';
-import type { SeenMessages } from './seen.ts';
+import { type ResumeCloseReason, type ResumedSession, resumeSession } from './resume.ts';
+import type { MessageCursorStore } from './seen.ts';
 
 /**
  * How long (ms) messages from a new session wait for those that an earlier session still has to
@@ -31,7 +31,7 @@ interface EarlierSessionsDeps
   extends Pick<ChannelContext<unknown>, 'log' | 'clock' | 'notifyOwner'>,
     ChannelEnv {
   readonly token: string;
-  readonly seen: SeenMessages;
+  readonly seen: MessageCursorStore;
   readonly later: StartTimer;
   /**
    * Called with each event from an earlier session, and with the session's position before that
@@ -54,7 +54,7 @@ interface PendingSession {
  * To close this gap, a new direct chat is read starting at the gap as soon as somebody writes in it
  * again.
  */
-export class EarlierSessions {
+export class EarlierSessionManager {
   readonly #deps: EarlierSessionsDeps;
   /** Earlier sessions, keyed by session id. */
   readonly #pending = new Map<string, PendingSession>();
@@ -187,12 +187,14 @@ export class EarlierSessions {
   async #follow(
     resumed: ResumedSession,
     onCaughtUp: () => void,
-  ): Promise<ResumeEnding | 'delivered'> {
+  ): Promise<ResumeCloseReason | 'delivered'> {
     const orEnded = <T>(step: Promise<T>) => Promise.race([step, resumed.ended]);
-    if ((await orEnded(resumed.caughtUp)) !== 'caught-up') return closeResumed(resumed);
+    if ((await orEnded(resumed.caughtUp)) !== 'caught-up') return closeResumedSession(resumed);
     onCaughtUp();
-    if ((await orEnded(this.#replaced.promise)) !== 'replaced') return closeResumed(resumed);
-    return (await orEnded(resumed.drained())) === 'drained' ? 'delivered' : closeResumed(resumed);
+    if ((await orEnded(this.#replaced.promise)) !== 'replaced') return closeResumedSession(resumed);
+    return (await orEnded(resumed.drained())) === 'drained'
+      ? 'delivered'
+      : closeResumedSession(resumed);
   }
 
   #reportLost(position: SessionPosition): void {
@@ -214,7 +216,7 @@ export class EarlierSessions {
 }
 
 /** Closes a resumed connection and returns how it ended. */
-async function closeResumed(resumed: ResumedSession): Promise<ResumeEnding> {
+async function closeResumedSession(resumed: ResumedSession): Promise<ResumeCloseReason> {
   resumed.close();
   return resumed.ended;
 }

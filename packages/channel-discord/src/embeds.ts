@@ -33,14 +33,14 @@ export function renderEmbed(embed: WireEmbed, context: EmbedContext): string {
   if (isPreview(embed)) return renderPreview(embed, context);
   const { url } = embed;
   const isPost = url !== undefined && context.content.includes(url);
-  return cutText(renderRichEmbed(embed, context.naming), isPost ? MAX_POST : MAX_EMBED);
+  return truncateText(renderRichEmbed(embed, context.naming), isPost ? MAX_POST : MAX_EMBED);
 }
 
 /**
  * The name of an embed without readable content, for example of a new kind; undefined if the embed
  * is readable.
  */
-export function nameUnreadEmbed(embed: WireEmbed, context: EmbedContext): string | undefined {
+export function describeUnreadEmbed(embed: WireEmbed, context: EmbedContext): string | undefined {
   if (isPreview(embed) || renderEmbed(embed, context) !== '') return undefined;
   return embed.type === undefined || embed.type === 'rich'
     ? 'an embed'
@@ -58,7 +58,7 @@ function renderPreview(
   const isKnown = url === undefined || content.includes(url);
   // A preview without text is still shown when its link is not in the text.
   if (words === '' && isKnown) return '';
-  return `[Preview${url === undefined ? '' : ` of ${url}`}] ${cutText(naming(words), MAX_PREVIEW)}`.trim();
+  return `[Preview${url === undefined ? '' : ` of ${url}`}] ${truncateText(naming(words), MAX_PREVIEW)}`.trim();
 }
 
 /** A card from a bot or webhook, in the order in which people see it. */
@@ -108,7 +108,7 @@ function renderPollResult({ fields }: WireEmbed): string {
 }
 
 /** Truncates text to a length, and adds a notice with the original length (P10). */
-export function cutText(text: string, length: number): string {
+export function truncateText(text: string, length: number): string {
   if (text.length <= length) return text;
   return `${text.slice(0, length).toWellFormed()}… [cut: ${length} of ${text.length} characters]`;
 }

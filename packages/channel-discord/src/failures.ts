@@ -146,7 +146,7 @@ export async function translateFailure<T>(channelId: string, call: () => Promise
 }
 
 /** Why a login failed or a connection ended. */
-export interface ConnectionEnding {
+export interface ConnectionClosure {
   readonly reason: string;
   /** The gateway's close code, if known. */
   readonly closeCode?: number | undefined;
@@ -213,7 +213,7 @@ const GIVE_UP: ReadonlyMap<number, readonly [reason: string, fix: string]> = new
  * logging in.
  */
 export function decideAfterConnectionFailure(
-  { reason, closeCode, retryAfterMs }: ConnectionEnding,
+  { reason, closeCode, retryAfterMs }: ConnectionClosure,
   failures: number,
   random: number,
   now: number,

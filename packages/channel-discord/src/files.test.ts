@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatRef, hasExpired, mayFetch, readRef } from './files.ts';
+import { canFetchUrl, formatFileRef, isUrlExpired, parseFileRef } from './files.ts';
 
 const API = 'https://discord.com/api';
 const TEST_API = 'http://127.0.0.1:8082/api';
@@ -7,9 +7,9 @@ const TEST_API = 'http://127.0.0.1:8082/api';
 describe('[F10] the reference of a file', () => {
   it('is parsed back to the original value', () => {
     const whole = { url: 'https://h/a?b=c', channelId: '1', messageId: '2', fileId: '3' };
-    expect(readRef(formatRef(whole))).toEqual(whole);
-    expect(readRef(formatRef({ url: 'https://h/a' }))).toEqual({ url: 'https://h/a' });
-    expect(readRef('file:///etc/passwd')).toBeUndefined();
+    expect(parseFileRef(formatFileRef(whole))).toEqual(whole);
+    expect(parseFileRef(formatFileRef({ url: 'https://h/a' }))).toEqual({ url: 'https://h/a' });
+    expect(parseFileRef('file:///etc/passwd')).toBeUndefined();
   });
 
   it.each([
@@ -29,12 +29,12 @@ describe('[F10] the reference of a file', () => {
     ['http://10.0.0.1/api/a', 'http://10.0.0.1/api', false],
     ['nonsense', API, false],
   ])('allows a download from %s if the API is at %s: %s', (url, api, allowed) => {
-    expect(mayFetch(url, api)).toBe(allowed);
+    expect(canFetchUrl(url, api)).toBe(allowed);
   });
 
   it('expires at the time in its signature', () => {
-    expect(hasExpired('https://h/a?ex=10&hm=x', 15_999)).toBe(false);
-    expect(hasExpired('https://h/a?ex=10&hm=x', 16_000)).toBe(true);
-    expect(hasExpired('https://h/a', 16_000)).toBe(false);
+    expect(isUrlExpired('https://h/a?ex=10&hm=x', 15_999)).toBe(false);
+    expect(isUrlExpired('https://h/a?ex=10&hm=x', 16_000)).toBe(true);
+    expect(isUrlExpired('https://h/a', 16_000)).toBe(false);
   });
 });

@@ -1,7 +1,7 @@
-import { type FilesCapability, readUpTo } from '@parley/channels';
+import { type FilesCapability, readWithLimit } from '@parley/channels';
 import { ChannelError, type Clock, reasonOf } from '@parley/core';
 import type { DiscordApi } from './api.ts';
-import { readComponents } from './components.ts';
+import { parseComponents } from './components.ts';
 import { toCallFailure, toDiscordSendError } from './failures.ts';
 import type { WireContent } from './wire-message.ts';
 
@@ -19,10 +19,10 @@ export function createFiles(deps: FilesDeps): FilesCapability {
   return {
     maxBytes: LARGEST_BYTES,
     async fetch(ref, limit, signal) {
-      const file = readRef(ref);
+      const file = parseFileRef(ref);
       if (file === undefined)
         throw createFileRefusedError('its reference is not a Discord reference');
-      const isOld = hasExpired(file.url, deps.clock());
+      const isOld = isUrlExpired(file.url, deps.clock());
       const first = isOld ? undefined : await downloadDiscordFile(deps, file.url, limit, signal);
       if (first !== undefined) return first;
       const second = await downloadDiscordFile(
@@ -49,7 +49,7 @@ async function requestFreshUrl(
     const message = await api.message(channelId, messageId, signal);
     const contents = [message, ...message.message_snapshots.map((snapshot) => snapshot.message)];
     const found = contents
-      .map((content) => findUrl(content, fileId))
+      .map((content) => findFileUrl(content, fileId))
       .find((url) => url !== undefined);
     if (found !== undefined) return found;
   } catch (thrown) {
@@ -60,8 +60,8 @@ async function requestFreshUrl(
 }
 
 /** The URL of an attachment, or of a file that occurs only in a component. */
-function findUrl({ attachments, components }: WireContent, fileId: string | undefined) {
-  const { media } = readComponents(components, (text) => text);
+function findFileUrl({ attachments, components }: WireContent, fileId: string | undefined) {
+  const { media } = parseComponents(components, (text) => text);
   return (
     attachments.find(({ id }) => id === fileId)?.url ??
     media.find(({ attachment_id }) => attachment_id === fileId)?.url
@@ -81,7 +81,8 @@ export async function downloadDiscordFile(
   limit: number,
   signal: AbortSignal,
 ): Promise<Uint8Array | undefined> {
-  if (!mayFetch(url, apiRoot)) throw createFileRefusedError('its address is not on a Discord host');
+  if (!canFetchUrl(url, apiRoot))
+    throw createFileRefusedError('its address is not on a Discord host');
   try {
     const response = await fetch(url, { signal, redirect: 'error' });
     const { status, body } = response;
@@ -95,7 +96,7 @@ export async function downloadDiscordFile(
       if (length > limit) throw createFileTooLargeError(limit);
       throw new Error(`HTTP ${status}`);
     }
-    const file = await readUpTo(body, limit);
+    const file = await readWithLimit(body, limit);
     if (file === undefined) throw createFileTooLargeError(limit);
     return file;
   } catch (thrown) {
@@ -125,12 +126,12 @@ interface FileRef {
 }
 
 /** Formats the reference that is stored: the URL, and the ids after `#`. */
-export function formatRef({ url, channelId, messageId, fileId }: FileRef): string {
+export function formatFileRef({ url, channelId, messageId, fileId }: FileRef): string {
   return fileId === undefined ? url : `${url}#${channelId}/${messageId}/${fileId}`;
 }
 
 /** Parses a reference; undefined if it was not created by this adapter. */
-export function readRef(ref: string): FileRef | undefined {
+export function parseFileRef(ref: string): FileRef | undefined {
   const [, url, ids] = /^(https?:\/\/[^#\s]+)(?:#(\d+\/\d+\/\d+))?$/.exec(ref) ?? [];
   if (url === undefined) return undefined;
   const [channelId, messageId, fileId] = ids?.split('/') ?? [];
@@ -151,7 +152,7 @@ const HOSTS: ReadonlySet<string> = new Set([
  * the loopback host of the API. Without this check, the sender of a message could choose which
  * hosts this machine connects to.
  */
-export function mayFetch(url: string, apiRoot: string): boolean {
+export function canFetchUrl(url: string, apiRoot: string): boolean {
   const address = URL.parse(url);
   if (address === null || address.username !== '' || address.password !== '') return false;
   if (address.protocol === 'https:' && address.port === '' && HOSTS.has(address.hostname))
@@ -161,7 +162,7 @@ export function mayFetch(url: string, apiRoot: string): boolean {
 }
 
 /** Whether the signature of a URL has expired; `ex` is a time in seconds, in hexadecimal. */
-export function hasExpired(url: string, now: number): boolean {
+export function isUrlExpired(url: string, now: number): boolean {
   const ex = URL.parse(url)?.searchParams.get('ex') ?? '';
   return /^[\da-f]{1,12}$/.test(ex) && Number.parseInt(ex, 16) * 1000 <= now;
 }

@@ -1,6 +1,6 @@
 import type { OutboundPart } from '@parley/core';
 import { expect, it } from 'vitest';
-import { readButtonId } from './component-layout.ts';
+import { parseButtonId } from './component-layout.ts';
 import { createPartBody } from './format.ts';
 
 const target = { dialect: 'discord', maxLength: 2000, unit: 'utf16' } as const;
@@ -38,6 +38,6 @@ it("[F09] parses a button's data from its id, even if two buttons have the same 
   );
   const ids = JSON.stringify(components).match(/(?<="custom_id":")[^"]+/g) ?? [];
   expect(new Set(ids).size).toBe(2);
-  expect(ids.map((id) => id.length <= 100 && readButtonId(id))).toEqual([data, data]);
-  expect(readButtonId('somebody else')).toBeUndefined();
+  expect(ids.map((id) => id.length <= 100 && parseButtonId(id))).toEqual([data, data]);
+  expect(parseButtonId('somebody else')).toBeUndefined();
 });

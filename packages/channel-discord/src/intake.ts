@@ -5,11 +5,11 @@ import type { DiscordApi } from './api.ts';
 import { findNotice, getSentTime, toInbound } from './content.ts';
 import { toCallFailure } from './failures.ts';
 import { TaskLanes } from './lanes.ts';
-import { MissedMessages } from './missed-messages.ts';
+import { MissedMessageReader } from './missed-messages.ts';
 import type { ChatDetails, FindChatDetails, GuildAuthor } from './places.ts';
 import { getSnowflakeTime, type SessionPosition } from './positions.ts';
 import type { ReactionTask } from './reactions.ts';
-import type { SeenMessages } from './seen.ts';
+import type { MessageCursorStore } from './seen.ts';
 import type { DiscordSettings } from './settings.ts';
 import { type KnownChannel, planFetches } from './what-to-fetch.ts';
 import { WireDeletion } from './wire.ts';
@@ -25,7 +25,7 @@ interface IntakeDeps
   readonly findPlace: FindChatDetails;
   readonly factsOf: (author: GuildAuthor) => SenderFacts;
   readonly me: () => string | undefined;
-  readonly seen: SeenMessages;
+  readonly seen: MessageCursorStore;
   readonly watchContent: (message: InboundMessage) => void;
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
 }
@@ -59,10 +59,10 @@ export class Intake {
   readonly #fetched = new Set<string>();
   /** Channels and threads whose earlier messages have been read since the start. */
   readonly #withHistory = new BoundedMap<string, true>(MAX_WITH_HISTORY);
-  readonly #missed: MissedMessages;
+  readonly #missed: MissedMessageReader;
   /** New direct chats that were read starting at the gap. */
   readonly #covered = new BoundedMap<string, true>(MAX_COVERED);
-  readonly #slots = new TaskSlots(MAX_READING);
+  readonly #slots = new TaskLimiter(MAX_READING);
   /** Records skipped messages, one channel after the other. */
   #explaining: Promise<void> = Promise.resolve();
   /** Shards that have been ready in this process. */
@@ -71,7 +71,7 @@ export class Intake {
   constructor(deps: IntakeDeps) {
     this.#deps = deps;
     this.#log = deps.log;
-    this.#missed = new MissedMessages({
+    this.#missed = new MissedMessageReader({
       ...deps,
       signal: this.#stopping.signal,
       read: async (data) => {
@@ -356,7 +356,7 @@ export class Intake {
 }
 
 /** Runs a limited number of tasks concurrently; others wait in order. */
-class TaskSlots {
+class TaskLimiter {
   #free: number;
   readonly #waiting: (() => void)[] = [];
 

@@ -41,7 +41,10 @@ export async function findInteractionLocation(
     const isTold = guild_id !== undefined || context === BOT_DIRECT;
     const brought = isTold && channel !== undefined ? { ...channel, guild_id } : undefined;
     const { chat, isMember = true } = await findPlace(id, brought);
-    return { chat, isBound: guild_id !== undefined && !(isMember && mayWrite(interaction, chat)) };
+    return {
+      chat,
+      isBound: guild_id !== undefined && !(isMember && canWriteInChannel(interaction, chat)),
+    };
   } catch (thrown) {
     const failure = toCallFailure(thrown);
     if (failure.kind !== 'refused' || !NOT_THERE.has(failure.status)) throw thrown;
@@ -53,7 +56,10 @@ export async function findInteractionLocation(
  * Whether the bot may write in the channel. Discord sends the bot's permissions with each
  * interaction in a server.
  */
-function mayWrite({ app_permissions }: WireInteraction, { type }: InboundMessage['chat']): boolean {
+function canWriteInChannel(
+  { app_permissions }: WireInteraction,
+  { type }: InboundMessage['chat'],
+): boolean {
   if (app_permissions === undefined) return true;
   const { ViewChannel, SendMessages, SendMessagesInThreads } = PermissionFlagsBits;
   const send = type === 'thread' ? SendMessagesInThreads : SendMessages;

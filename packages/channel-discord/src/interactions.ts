@@ -7,19 +7,19 @@ import {
 } from '@parley/channels';
 import { type InboundMessage, type Logger, reasonOf } from '@parley/core';
 import type { DiscordApi, MessageBody } from './api.ts';
-import { createQuestionForm, readPress, removeButtons } from './component-layout.ts';
+import { createInputForm, parsePress, removeButtons } from './component-layout.ts';
 import { toSender } from './content.ts';
 import { findInteractionLocation, isSharedChat } from './interaction-location.ts';
 import { ASK } from './menu.ts';
 import type { FindChatDetails, GuildAuthor } from './places.ts';
-import { EPHEMERAL, type InteractionResponses, serializeResponseTarget } from './responses.ts';
+import { EPHEMERAL, type InteractionResponder, serializeResponseTarget } from './responses.ts';
 import { WireInteraction } from './wire-interaction.ts';
 import { WireMessageIds } from './wire-message.ts';
 
 export interface InteractionDeps
   extends Pick<ChannelContext<unknown>, 'account' | 'receive' | 'ignored' | 'commands' | 'clock'> {
   readonly api: Pick<DiscordApi, 'answer' | 'changeAnswer' | 'dropAnswer' | 'followUp'>;
-  readonly responses: Pick<InteractionResponses, 'expect' | 'pressed'>;
+  readonly responses: Pick<InteractionResponder, 'expect' | 'pressed'>;
   readonly findPlace: FindChatDetails;
   readonly factsOf: (author: GuildAuthor) => SenderFacts;
   /** Called when the adapter begins to serve a direct chat. */
@@ -43,10 +43,10 @@ type ChannelInteraction = WireInteraction & { readonly channel_id: string };
 /**
  * Admits a slash command, a pressed button, a choice or a completed form as a message, and
  * acknowledges it within Discord's limit of 3 s. The answer replaces "thinking"
- * (`InteractionResponses`). Only the sender can see error messages sent from here. Never rejects.
+ * (`InteractionResponder`). Only the sender can see error messages sent from here. Never rejects.
  */
 export async function admitInteraction(deps: InteractionDeps, data: unknown): Promise<void> {
-  const interaction = await readInteraction(deps, data);
+  const interaction = await parseInteraction(deps, data);
   if (interaction === undefined) return;
   const { promise: acknowledged, resolve } = Promise.withResolvers<void>();
   deps.responses.expect(interaction.id, acknowledged);
@@ -61,7 +61,7 @@ export async function admitInteraction(deps: InteractionDeps, data: unknown): Pr
 }
 
 /** Parses an interaction; undefined if it cannot be handled, which is recorded for `why`. */
-async function readInteraction(
+async function parseInteraction(
   deps: InteractionDeps,
   data: unknown,
 ): Promise<ChannelInteraction | undefined> {
@@ -71,7 +71,7 @@ async function readInteraction(
     log.warn({ reason: error?.message }, 'the interaction is not in the expected form');
     const { data: ids } = WireMessageIds.safeParse(data);
     if (ids !== undefined)
-      await recordIgnored(
+      await recordIgnoredInteraction(
         deps,
         { chatId: ids.channel_id, messageId: ids.id, at: clock() },
         'an interaction in an unknown form',
@@ -87,14 +87,14 @@ async function readInteraction(
   const what = isKnown ? 'without a channel' : `of type ${read.type}`;
   log.warn({ messageId }, `an interaction ${what} is not handled`);
   const event = { chatId, messageId, senderId, at: clock() };
-  await recordIgnored(deps, event, `an interaction ${what}, which is not handled`);
+  await recordIgnoredInteraction(deps, event, `an interaction ${what}, which is not handled`);
   return undefined;
 }
 
 /**
  * Records an interaction that does not start a turn, so that `why` can explain it. Never rejects.
  */
-async function recordIgnored(
+async function recordIgnoredInteraction(
   { log, ignored }: InteractionDeps,
   event: Parameters<InteractionDeps['ignored']>[0],
   reason: string,
@@ -108,17 +108,17 @@ async function acknowledgeInteraction(
   deps: InteractionDeps,
   interaction: ChannelInteraction,
 ): Promise<void> {
-  const pressed = interaction.type === PRESS ? readPress(interaction.data ?? {}) : undefined;
+  const pressed = interaction.type === PRESS ? parsePress(interaction.data ?? {}) : undefined;
   // A form can only be sent as the initial response. The input of a form arrives as a separate
   // interaction.
   if (pressed?.kind === 'asks') {
-    return answerNow(deps, interaction, { type: ANSWER.form, data: createQuestionForm(pressed) });
+    return answerNow(deps, interaction, { type: ANSWER.form, data: createInputForm(pressed) });
   }
   const { id, type, channel_id, application_id: application, token } = interaction;
   // After a command, the token can only replace the command's own "thinking", so commands are not
   // recorded here.
   if (type !== COMMAND) deps.responses.pressed(channel_id, { id, application, token });
-  const admitting = tryAdmit(deps, interaction);
+  const admitting = tryAdmitInteraction(deps, interaction);
   const patience = new AbortController();
   const late = deps.wait(TIMEOUT_MS, patience.signal).then(() => undefined);
   const soon = await Promise.race([admitting, late]);
@@ -148,7 +148,7 @@ interface AdmittedInteraction {
   readonly isSettled?: boolean;
 }
 
-async function tryAdmit(
+async function tryAdmitInteraction(
   deps: InteractionDeps,
   interaction: ChannelInteraction,
 ): Promise<AdmittedInteraction> {
@@ -157,7 +157,7 @@ async function tryAdmit(
     if (message === undefined) {
       const { id: messageId, channel_id: chatId, member, user } = interaction;
       const event = { chatId, messageId, senderId: (member?.user ?? user)?.id, at: deps.clock() };
-      await recordIgnored(deps, event, 'the pressed button no longer does anything');
+      await recordIgnoredInteraction(deps, event, 'the pressed button no longer does anything');
       return { text: 'That button no longer works.' };
     }
     const { guild_id: guildId, member } = interaction;
@@ -165,7 +165,7 @@ async function tryAdmit(
     const outcome = await deps.receive(message, facts);
     if (message.chat.type === 'direct' && outcome.kind !== 'refused')
       await deps.served(interaction.channel_id, interaction.id);
-    const text = explainSilence(outcome);
+    const text = explainMissingAnswer(outcome);
     const isPress = interaction.message !== undefined && interaction.type !== COMMAND;
     return { text, isSettled: isPress && outcome.kind === 'command' && outcome.settled === true };
   } catch (thrown) {
@@ -241,7 +241,7 @@ function getInteractionText(
   { type, data }: ChannelInteraction,
 ): string | undefined {
   if (type !== COMMAND) {
-    const pressed = readPress(data ?? {});
+    const pressed = parsePress(data ?? {});
     return pressed?.kind === 'wrote' ? pressed.text : undefined;
   }
   if (data?.name === undefined) return undefined;
@@ -261,7 +261,7 @@ function listOptionWords({ name, value, options = [] }: CommandOption): string[]
   return value === undefined ? [name, ...options.flatMap(listOptionWords)] : [String(value)];
 }
 
-function explainSilence(outcome: IngressOutcome): AdmittedInteraction['text'] {
+function explainMissingAnswer(outcome: IngressOutcome): AdmittedInteraction['text'] {
   if (outcome.kind === 'refused') return `I'm not allowed to do that here: ${outcome.reason}.`;
   return outcome.kind === 'ignored' ? `I won't answer here: ${outcome.reason}.` : null;
 }

@@ -2,7 +2,7 @@ import {
   type ChannelContext,
   type CommandInfo,
   type CommandUses,
-  describeOmitted,
+  describeOmittedCommands,
   fitMenu,
 } from '@parley/channels';
 import type { DiscordApi, MenuCommand } from './api.ts';
@@ -64,7 +64,8 @@ export function createMenu(
 
 const ADDS = 'Text to add (optional)';
 
-interface RegisterDeps extends Pick<ChannelContext<unknown>, 'commands' | 'notifyOwner' | 'log'> {
+interface RegisterMenuDeps
+  extends Pick<ChannelContext<unknown>, 'commands' | 'notifyOwner' | 'log'> {
   readonly api: Pick<DiscordApi, 'menu' | 'setMenu'>;
   readonly commandUses?: (() => Promise<CommandUses>) | undefined;
   readonly userInstall?: UserInstall;
@@ -75,7 +76,7 @@ interface RegisterDeps extends Pick<ChannelContext<unknown>, 'commands' | 'notif
  * changes a day. Commands that do not fit are logged, and the owner is notified about them once.
  */
 export async function registerMenu(
-  { api, commands: known, commandUses, userInstall = 'portal', notifyOwner, log }: RegisterDeps,
+  { api, commands: known, commandUses, userInstall = 'portal', notifyOwner, log }: RegisterMenuDeps,
   applicationId: string,
 ): Promise<'same' | 'changed'> {
   const commands = listOfferedCommands(known, userInstall);
@@ -87,7 +88,7 @@ export async function registerMenu(
   if (serializeCommands(current, isOffered) === serializeCommands(wanted, isOffered)) return 'same';
   await api.setMenu(applicationId, wanted);
   const { leftOut } = fitMenu(commands, DISCORD_MENU, uses);
-  const text = describeOmitted('Discord', leftOut);
+  const text = describeOmittedCommands('Discord', leftOut);
   if (text !== null) {
     const left = leftOut.map(({ name }) => name);
     log.warn({ commands: left }, text);

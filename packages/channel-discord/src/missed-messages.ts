@@ -52,7 +52,7 @@ interface MissedMessagesDeps
  * Reads the messages that were written in a channel while the bot was away. All calls reject if
  * Discord does not respond.
  */
-export class MissedMessages {
+export class MissedMessageReader {
   readonly #deps: MissedMessagesDeps;
   #notes = 0;
 
@@ -63,15 +63,17 @@ export class MissedMessages {
   /** The newest messages after `after`, up to the limit. */
   async newest(channelId: string, after: string): Promise<MissedBatch> {
     const { api, signal } = this.#deps;
-    const oldest = readPage(await api.messagesAfter(channelId, after));
+    const oldest = parseMessagePage(await api.messagesAfter(channelId, after));
     const reached = oldest.at(-1)?.id;
     if (oldest.length < PAGE || reached === undefined) return { kept: oldest };
     let newest: readonly FetchedMessage[] = [];
     while (newest.length < MAX_MISSED) {
-      const page = readPage(await api.messagesBefore(channelId, newest[0]?.id, PAGE, signal));
+      const page = parseMessagePage(
+        await api.messagesBefore(channelId, newest[0]?.id, PAGE, signal),
+      );
       const between = page.filter(({ id }) => isLater(id, reached));
       newest = [...between, ...newest];
-      if (between.length < PAGE) return limitMissed([...oldest, ...newest], after);
+      if (between.length < PAGE) return limitMissedMessages([...oldest, ...newest], after);
     }
     return { kept: newest, skipped: getSpanBefore(newest, after) };
   }
@@ -103,7 +105,7 @@ export class MissedMessages {
     const { api, log, read, skipped, signal } = this.#deps;
     let from = after;
     for (let page = 0; page < MAX_EXPLAINED_PAGES && !signal.aborted; page += 1) {
-      const messages = readPage(await api.messagesAfter(channelId, from));
+      const messages = parseMessagePage(await api.messagesAfter(channelId, from));
       const between = messages.filter(({ id }) => isLater(before, id));
       const all = await Promise.all(between.map(({ data }) => read(data)));
       await skipped(
@@ -121,7 +123,7 @@ export class MissedMessages {
   }
 }
 
-function limitMissed(all: readonly FetchedMessage[], after: string): MissedBatch {
+function limitMissedMessages(all: readonly FetchedMessage[], after: string): MissedBatch {
   if (all.length <= MAX_MISSED) return { kept: all };
   const kept = all.slice(-MAX_MISSED);
   return { kept, skipped: getSpanBefore(kept, after) };
@@ -133,7 +135,7 @@ function getSpanBefore(kept: readonly FetchedMessage[], after: string): MessageS
 
 const WithId = z.object({ id: Snowflake });
 
-function readPage(page: readonly unknown[]): readonly FetchedMessage[] {
+function parseMessagePage(page: readonly unknown[]): readonly FetchedMessage[] {
   return page.flatMap((data) => {
     const message = WithId.safeParse(data);
     return message.success ? [{ id: message.data.id, data }] : [];

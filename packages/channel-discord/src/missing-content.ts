@@ -14,7 +14,7 @@ const EMPTY_IN_A_ROW = 3;
  * Notifies the owner once a day. If the login requests the intent but the bot does not have it, the
  * login fails with the same advice.
  */
-export function createContentWatch({
+export function createMissingContentDetector({
   settings,
   clock,
   notifyOwner,

@@ -17,12 +17,14 @@ export function renderPoll({ question, answers, results, ...poll }: WirePoll): s
   });
   const asked = [formatEmoji(question.emoji), question.text].filter(Boolean).join(' ');
   if (asked === '' && lines.length === 0) return '';
-  return [`Poll: ${asked}`, ...lines, ...listPollFacts(poll, results?.is_finalized === true)].join(
-    '\n',
-  );
+  return [
+    `Poll: ${asked}`,
+    ...lines,
+    ...listPollDetails(poll, results?.is_finalized === true),
+  ].join('\n');
 }
 
-function listPollFacts(
+function listPollDetails(
   { allow_multiselect, expiry }: Pick<WirePoll, 'allow_multiselect' | 'expiry'>,
   isClosed: boolean,
 ): string[] {

@@ -1,10 +1,10 @@
 import {
   type ChannelProbe,
-  type ClockReading,
+  type ClockSkew,
+  measureClockSkew,
   type ProbeEnv,
   type ProbeWarning,
   probePicture,
-  readClock,
 } from '@parley/channels/probe';
 import { OAuth2Scopes, PermissionFlagsBits, REST, RESTEvents, Routes } from 'discord.js';
 import { z } from 'zod';
@@ -43,9 +43,9 @@ export async function probeDiscord(
   const rest = new REST({ api: settings.apiRoot.replace(/\/$/, ''), retries: 0 });
   rest.setToken(settings.token);
   const asked = clock();
-  let reading: ClockReading | null = null;
+  let reading: ClockSkew | null = null;
   rest.on(RESTEvents.Response, (_request, { headers }) => {
-    reading ??= readClock(host, headers.get('date'), { asked, answered: clock() });
+    reading ??= measureClockSkew(host, headers.get('date'), { asked, answered: clock() });
   });
   try {
     const [bot, gateway, application] = await Promise.all([

@@ -5,16 +5,16 @@ import type { Client } from 'discord.js';
 import { z } from 'zod';
 import type { DiscordApi } from './api.ts';
 import { Connection, type GatewayEvent, startTimer } from './connection.ts';
-import { EarlierSessions } from './earlier-sessions.ts';
+import { EarlierSessionManager } from './earlier-sessions.ts';
 import { Intake } from './intake.ts';
 import { admitInteraction, type InteractionDeps } from './interactions.ts';
 import { registerMenu } from './menu.ts';
-import { createContentWatch } from './missing-content.ts';
+import { createMissingContentDetector } from './missing-content.ts';
 import { createChatLookup, createSenderFacts } from './places.ts';
 import { advancePosition, type SessionPosition } from './positions.ts';
 import { ReactionTracker } from './reactions.ts';
-import type { InteractionResponses } from './responses.ts';
-import { SeenMessages } from './seen.ts';
+import type { InteractionResponder } from './responses.ts';
+import { MessageCursorStore } from './seen.ts';
 import type { DiscordSettings } from './settings.ts';
 import { listKnownChannels } from './what-to-fetch.ts';
 import { Snowflake } from './wire.ts';
@@ -43,11 +43,11 @@ export class Receiver {
   readonly #api: DiscordApi;
   readonly #wait: ChannelEnv['wait'];
   readonly #stopping = new AbortController();
-  readonly #seen: SeenMessages;
+  readonly #seen: MessageCursorStore;
   readonly #intake: Intake;
   readonly #connection: Connection;
   readonly #events: Readonly<Record<string, OnEvent>>;
-  readonly #earlier: EarlierSessions;
+  readonly #earlier: EarlierSessionManager;
   /** The position of this process's session. */
   #position: SessionPosition | undefined;
   /**
@@ -73,13 +73,13 @@ export class Receiver {
   constructor(
     context: DiscordContext,
     env: ChannelEnv,
-    { api, responses }: { readonly api: DiscordApi; readonly responses: InteractionResponses },
+    { api, responses }: { readonly api: DiscordApi; readonly responses: InteractionResponder },
   ) {
     this.#context = context;
     this.#api = api;
     this.#wait = env.wait;
-    this.#seen = new SeenMessages({ ...context, later: startTimer });
-    this.#earlier = new EarlierSessions({
+    this.#seen = new MessageCursorStore({ ...context, later: startTimer });
+    this.#earlier = new EarlierSessionManager({
       ...context,
       ...env,
       token: context.settings.token,
@@ -96,7 +96,7 @@ export class Receiver {
     const intake = new Intake({
       ...deps,
       seen: this.#seen,
-      watchContent: createContentWatch(context),
+      watchContent: createMissingContentDetector(context),
     });
     this.#intake = intake;
     const reactions = new ReactionTracker(deps);

@@ -1,6 +1,6 @@
 import { BoundedMap, ChannelError, type OutboundPart, type ReplyRoute } from '@parley/core';
 import { z } from 'zod';
-import type { CallExtras, DiscordApi, MessageBody, OwnMessage } from './api.ts';
+import type { BotMessage, CallOptions, DiscordApi, MessageBody } from './api.ts';
 import { getVisibleText } from './component-layout.ts';
 import { toCallFailure } from './failures.ts';
 
@@ -62,7 +62,7 @@ interface ButtonPress {
 interface AnswerPart {
   readonly part: OutboundPart;
   readonly body: MessageBody;
-  readonly extras: CallExtras;
+  readonly extras: CallOptions;
 }
 
 /**
@@ -86,7 +86,7 @@ export function isResponseBound(route: Pick<ReplyRoute, 'replyToMessageId' | 're
 }
 
 /** Answers slash commands. The first message part replaces "thinking". */
-export class InteractionResponses {
+export class InteractionResponder {
   readonly #api: ResponseDeps['api'];
   /** Promises, keyed by command, that settle when Discord has been told that an answer follows. */
   readonly #acknowledged = new BoundedMap<string, Promise<void>>(MAX_COMMANDS);
@@ -222,12 +222,12 @@ export class InteractionResponses {
 }
 
 /** Compares texts without leading and trailing whitespace, because Discord removes it. */
-function isSameText(message: OwnMessage, body: MessageBody): boolean {
+function isSameText(message: BotMessage, body: MessageBody): boolean {
   return getVisibleText(message).trim() === getVisibleText(body).trim();
 }
 
 /** Returns undefined if the sender has dismissed the message. */
-async function ignoreDismissed(call: Promise<OwnMessage>): Promise<OwnMessage | undefined> {
+async function ignoreDismissed(call: Promise<BotMessage>): Promise<BotMessage | undefined> {
   try {
     return await call;
   } catch (thrown) {

@@ -26,7 +26,7 @@ const WRONG_TOKEN = 4004;
 /** A connection that does not receive a new event for this long (ms) before RESUMED is given up. */
 const SILENT_MS = 60_000;
 
-export type ResumeEnding =
+export type ResumeCloseReason =
   /** Discord no longer has the session. */
   | 'gone'
   /** Discord refuses the token; the session may still exist. */
@@ -40,7 +40,7 @@ export interface ResumedSession {
    * that.
    */
   readonly caughtUp: Promise<'caught-up'>;
-  readonly ended: Promise<ResumeEnding>;
+  readonly ended: Promise<ResumeCloseReason>;
   /**
    * Resolves when everything that Discord sent before this call has been received, as shown by the
    * acknowledgment of a heartbeat. Two connections have no common order, so the new session may
@@ -68,12 +68,12 @@ export function resumeSession(
   const caughtUp = Promise.withResolvers<'caught-up'>();
   const drained = Promise.withResolvers<'drained'>();
   const beats = { sent: 0, acknowledged: 0, drains: Number.POSITIVE_INFINITY };
-  const ended = Promise.withResolvers<ResumeEnding>();
+  const ended = Promise.withResolvers<ResumeCloseReason>();
   const socket = new WebSocket(`${from.url.replace(/\/$/, '')}/?v=10&encoding=json`);
   const timers = { silence: () => {}, heartbeat: () => {} };
   let position = from;
   let isCaughtUp = false;
-  const end = (why: ResumeEnding): void => {
+  const end = (why: ResumeCloseReason): void => {
     timers.silence();
     timers.heartbeat();
     socket.close(RESUMING);
@@ -123,7 +123,7 @@ export function resumeSession(
   watch();
   socket.onmessage = guarded('resume', ({ data }: MessageEvent) => receive(data));
   socket.onerror = () => end('failed');
-  socket.onclose = ({ code }) => end(toResumeEnding(code));
+  socket.onclose = ({ code }) => end(toResumeCloseReason(code));
   return {
     caughtUp: caughtUp.promise,
     ended: ended.promise,
@@ -137,7 +137,7 @@ export function resumeSession(
   };
 }
 
-function toResumeEnding(closeCode: number): ResumeEnding {
+function toResumeCloseReason(closeCode: number): ResumeCloseReason {
   if (GONE_CODES.has(closeCode)) return 'gone';
   return closeCode === WRONG_TOKEN ? 'refused' : 'failed';
 }

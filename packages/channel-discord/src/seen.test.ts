@@ -1,17 +1,17 @@
 import { type AdapterValues, silentLogger } from '@parley/core';
-import { createMemoryValues } from '@parley/core/testing';
+import { createInMemoryAdapterValues } from '@parley/core/testing';
 import { expect, it } from 'vitest';
 import type { StartTimer } from './connection.ts';
-import { SeenMessages } from './seen.ts';
+import { MessageCursorStore } from './seen.ts';
 
 const seenOf = (values: Pick<AdapterValues, 'get' | 'set'>, later: StartTimer) =>
-  new SeenMessages({ values, log: silentLogger, later });
+  new MessageCursorStore({ values, log: silentLogger, later });
 const never = () => () => {};
-const stored = async (values: ReturnType<typeof createMemoryValues>) =>
+const stored = async (values: ReturnType<typeof createInMemoryAdapterValues>) =>
   (await values.get('seen', ['all'])).get('all');
 
 it('[D01] stores a newly served channel immediately, and its progress after a delay', async () => {
-  const values = createMemoryValues();
+  const values = createInMemoryAdapterValues();
   const waiting: (() => void)[] = [];
   const seen = seenOf(values, (work) => {
     waiting.push(work);
@@ -32,14 +32,16 @@ it('[D01] stores a newly served channel immediately, and its progress after a de
 });
 
 const at = (session: string, seq: number) => ({ session, url: 'ws://a', me: '9', seq });
-async function nextProcess(values: ReturnType<typeof createMemoryValues>): Promise<SeenMessages> {
+async function nextProcess(
+  values: ReturnType<typeof createInMemoryAdapterValues>,
+): Promise<MessageCursorStore> {
   const next = seenOf(values, never);
   await next.load();
   return next;
 }
 
 it('[D01] stores a new session immediately and keeps the earlier sessions, so that the next process can resume all of them', async () => {
-  const values = createMemoryValues();
+  const values = createInMemoryAdapterValues();
   const seen = seenOf(values, never);
   const resumed = async () => (await nextProcess(values)).sessions;
   seen.moveTo(at('a', 1));
@@ -58,13 +60,13 @@ it('[D01] stores a new session immediately and keeps the earlier sessions, so th
 });
 
 it('[D01] gives up the oldest session if too many have undelivered messages, and returns it', () => {
-  const seen = seenOf(createMemoryValues(), never);
+  const seen = seenOf(createInMemoryAdapterValues(), never);
   const givenUp = Array.from({ length: 9 }, (_, n) => seen.moveTo(at(`s${n}`, 1)));
   expect(givenUp).toEqual([...Array.from({ length: 8 }, () => undefined), at('s0', 1)]);
 });
 
 it('[D01] reads the positions and the session stored by version 0.1.0', async () => {
-  const values = createMemoryValues();
+  const values = createInMemoryAdapterValues();
   const value = JSON.stringify({ newest: '7', channels: { 1: '7' }, session: at('a', 5) });
   await values.set([{ kind: 'seen', id: 'all', value }]);
   const seen = await nextProcess(values);
@@ -73,7 +75,7 @@ it('[D01] reads the positions and the session stored by version 0.1.0', async ()
 });
 
 it('[D01] keeps the stored position until all channel reads are complete', async () => {
-  const seen = seenOf(createMemoryValues(), never);
+  const seen = seenOf(createInMemoryAdapterValues(), never);
   await seen.note('1', '100', true);
   const [first, second] = [seen.hold('100'), seen.hold('100')];
   await seen.note('2', '200', true);
@@ -84,7 +86,7 @@ it('[D01] keeps the stored position until all channel reads are complete', async
 });
 
 it('[D01] does not let a newer message in another channel hide a message that is still in progress', async () => {
-  const seen = seenOf(createMemoryValues(), never);
+  const seen = seenOf(createInMemoryAdapterValues(), never);
   await seen.note('1', '100', true);
   for (const id of ['101', '102', '103']) seen.track(id);
   await seen.note('2', '102', true);
@@ -95,7 +97,7 @@ it('[D01] does not let a newer message in another channel hide a message that is
 });
 
 it('[D01] keeps both channels if two become known at the same time', async () => {
-  const values = createMemoryValues();
+  const values = createInMemoryAdapterValues();
   let delayMs = 20;
   const slow = {
     ...values,
@@ -112,7 +114,7 @@ it('[D01] keeps both channels if two become known at the same time', async () =>
 });
 
 it('[D01] retries a failed write after a delay', async () => {
-  const values = createMemoryValues();
+  const values = createInMemoryAdapterValues();
   const waiting: (() => void)[] = [];
   let isDown = true;
   const failing = {
@@ -133,7 +135,7 @@ it('[D01] retries a failed write after a delay', async () => {
 });
 
 it('[D01] remembers thousands of channels across a restart and writes only what has changed', async () => {
-  const values = createMemoryValues();
+  const values = createInMemoryAdapterValues();
   const written: string[][] = [];
   const watched = {
     ...values,
@@ -157,13 +159,13 @@ it('[D01] remembers thousands of channels across a restart and writes only what 
 });
 
 it('reports an unreadable value instead of treating it as absent', async () => {
-  const values = createMemoryValues();
+  const values = createInMemoryAdapterValues();
   await values.set([{ kind: 'seen', id: 'all', value: '{"channels":' }]);
   await expect(seenOf(values, never).load()).rejects.toThrow('JSON');
 });
 
 it('[D01] reads a direct chat starting at the command that revealed it, or at an earlier message in progress', async () => {
-  const seen = seenOf(createMemoryValues(), never);
+  const seen = seenOf(createInMemoryAdapterValues(), never);
   await seen.note('1', '100', true);
   await seen.serve('2', '200');
   seen.track('150');

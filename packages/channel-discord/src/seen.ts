@@ -1,6 +1,6 @@
 import { type AdapterValues, type Logger, reasonOf } from '@parley/core';
 import { z } from 'zod';
-import { ChannelPages } from './channel-pages.ts';
+import { ChannelPageStore } from './channel-pages.ts';
 import type { StartTimer } from './connection.ts';
 import { isLater, SessionPosition, selectLaterId } from './positions.ts';
 import { Snowflake } from './wire.ts';
@@ -35,7 +35,7 @@ const WRITE_MS = 5_000;
  */
 const MAX_SESSIONS = 8;
 
-interface SeenMessagesDeps {
+interface MessageCursorStoreDeps {
   readonly values: Pick<AdapterValues, 'get' | 'set'>;
   readonly log: Logger;
   readonly later: StartTimer;
@@ -47,9 +47,9 @@ interface SeenMessagesDeps {
  * channel is written immediately. After a crash, positions may be slightly outdated. That is
  * harmless, because a message that is fetched twice is recognized as a duplicate.
  */
-export class SeenMessages {
-  readonly #deps: SeenMessagesDeps;
-  readonly #channels = new ChannelPages((channelId) =>
+export class MessageCursorStore {
+  readonly #deps: MessageCursorStoreDeps;
+  readonly #channels = new ChannelPageStore((channelId) =>
     this.#deps.log.error(
       { channelId },
       'too many channels; missed messages in the channel that has been silent longest are no longer fetched',
@@ -72,7 +72,7 @@ export class SeenMessages {
   #cancelWrite: (() => void) | undefined;
   #lastWrite: Promise<void> = Promise.resolve();
 
-  constructor(deps: SeenMessagesDeps) {
+  constructor(deps: MessageCursorStoreDeps) {
     this.#deps = deps;
   }
 

@@ -10,20 +10,20 @@ import {
   reasonOf,
 } from '@parley/core';
 import type { RawFile } from 'discord.js';
-import type { CallExtras, DiscordApi, MessageBody } from './api.ts';
-import { createCard, createTextCard } from './component-layout.ts';
+import type { CallOptions, DiscordApi, MessageBody } from './api.ts';
+import { createApprovalCard, createTextCard } from './component-layout.ts';
 import { toCallFailure, translateFailure } from './failures.ts';
 import { createContentBody, createOriginBody, createPartBody } from './format.ts';
-import type { InteractionResponses } from './responses.ts';
-import type { AnswerStreams, StreamedMessage } from './stream.ts';
-import type { AnswerThreads } from './threads.ts';
+import type { InteractionResponder } from './responses.ts';
+import type { AnswerStreamManager, StreamedMessage } from './stream.ts';
+import type { AnswerThreadManager } from './threads.ts';
 import { createVoiceBody } from './voice.ts';
 
 interface SendDeps {
   readonly api: Pick<DiscordApi, 'create' | 'change' | 'remove'>;
-  readonly streams: Pick<AnswerStreams, 'claim'>;
-  readonly responses: Pick<InteractionResponses, 'send'>;
-  readonly threads: Pick<AnswerThreads, 'open'>;
+  readonly streams: Pick<AnswerStreamManager, 'claim'>;
+  readonly responses: Pick<InteractionResponder, 'send'>;
+  readonly threads: Pick<AnswerThreadManager, 'open'>;
   readonly linkPreviews: boolean;
   readonly log: Logger;
 }
@@ -73,7 +73,7 @@ export async function sendPart(
 interface PreparedMessage {
   readonly part: OutboundPart;
   readonly body: MessageBody;
-  readonly extras: CallExtras;
+  readonly extras: CallOptions;
 }
 
 /**
@@ -124,7 +124,7 @@ const INVALID_FORM = 50035;
  * with buttons, which is equally complete (M04).
  */
 async function trySendCard(deps: SendDeps, message: PreparedMessage): Promise<string | undefined> {
-  const body = createCard(message.part, message.body);
+  const body = createApprovalCard(message.part, message.body);
   if (body === undefined) return undefined;
   try {
     return await sendOrReplace(deps, { ...message, body }, {});
@@ -149,7 +149,8 @@ async function sendOrReplace(
   if (messageId !== undefined && text === part.body.text.trim() && isPlainTextPart(part))
     return messageId;
   const isChangeable = messageId !== undefined && !notifiesPeople(part);
-  if (isChangeable && (await tryChange(api, threadId, messageId, body, extras))) return messageId;
+  if (isChangeable && (await tryEditMessage(api, threadId, messageId, body, extras)))
+    return messageId;
   // Only the first part of an answer is sent as a reply.
   const isQuoting = (part.index ?? 0) === 0 && response === undefined;
   const replyTo = isQuoting ? replyToMessageId : undefined;
@@ -187,12 +188,12 @@ const NOT_TO_BE_CHANGED: ReadonlySet<number> = new Set([10008, 30046, 50083]);
  * Changes a message so that it shows the message part; returns false if Discord does not allow
  * this.
  */
-async function tryChange(
+async function tryEditMessage(
   api: SendDeps['api'],
   channelId: string,
   messageId: string,
   body: MessageBody,
-  extras: CallExtras,
+  extras: CallOptions,
 ): Promise<boolean> {
   try {
     await api.change(channelId, messageId, body, extras);

@@ -1,6 +1,6 @@
 import { listStickersWithoutPicture } from './attachments.ts';
-import { readComponents } from './components.ts';
-import { cutText, nameUnreadEmbed, renderEmbed } from './embeds.ts';
+import { parseComponents } from './components.ts';
+import { describeUnreadEmbed, renderEmbed, truncateText } from './embeds.ts';
 import { createNameReplacer, type NameReplacer } from './mentions.ts';
 import { findMessageKind, NEW_KIND } from './message-types.ts';
 import type { ChatDetails } from './places.ts';
@@ -40,10 +40,10 @@ export function readVisibleContent(
 ): VisibleContent {
   const naming = createNameReplacer(message, place, [...around, message.author]);
   const own = readWireContent(message, naming);
-  const forwards = readForwards(message, place);
+  const forwards = listForwardedContents(message, place);
   const text = [own.text, ...forwards.map((one) => one.text)].filter(Boolean).join('\n\n');
   const unread = [...own.unread, ...forwards.flatMap((one) => one.unread)];
-  return { text: cutText(text, MAX_SHOWN), unread: [...new Set(unread)].slice(0, MAX_UNREAD) };
+  return { text: truncateText(text, MAX_SHOWN), unread: [...new Set(unread)].slice(0, MAX_UNREAD) };
 }
 
 /**
@@ -62,7 +62,7 @@ export function renderFullText(
   // People can also reply to messages that Discord itself writes, such as "Ben joined the server".
   if (kind?.kind === 'notice') shown.unshift(inBrackets(kind.what));
   if (kind === undefined && shown.length === 0 && !hasFiles(message)) return inBrackets(NEW_KIND);
-  return cutText(shown.join('\n'), MAX_SHOWN);
+  return truncateText(shown.join('\n'), MAX_SHOWN);
 }
 
 const inBrackets = (what: string): string => `[${what}]`;
@@ -81,8 +81,8 @@ function readWireContent(content: WireContent, naming: NameReplacer): VisibleCon
   const { embeds, components, poll } = content;
   const context = { naming, content: content.content };
   const embedded = embeds.map((embed) => renderEmbed(embed, context));
-  const unreadEmbeds = embeds.flatMap((embed) => nameUnreadEmbed(embed, context) ?? []);
-  const built = readComponents(components, naming);
+  const unreadEmbeds = embeds.flatMap((embed) => describeUnreadEmbed(embed, context) ?? []);
+  const built = parseComponents(components, naming);
   const asked = poll === undefined ? undefined : renderPoll(poll);
   const parts = [naming(asked ?? ''), ...embedded, ...built.lines];
   return {
@@ -134,7 +134,7 @@ function shortenName(name: string): string {
  * Forwarded messages, each of them marked: another person wrote the text, so it is neither a
  * command nor a request from the sender.
  */
-function readForwards(
+function listForwardedContents(
   message: VisibleMessage,
   place: Pick<ChatDetails, 'nameOf' | 'guildId'>,
 ): VisibleContent[] {

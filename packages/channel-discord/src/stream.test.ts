@@ -1,7 +1,7 @@
 import { type OutboundPart, silentLogger } from '@parley/core';
-import { createMemoryValues } from '@parley/core/testing';
+import { createInMemoryAdapterValues } from '@parley/core/testing';
 import { expect, it } from 'vitest';
-import { AnswerStreams, deriveNonce } from './stream.ts';
+import { AnswerStreamManager, deriveNonce } from './stream.ts';
 
 const ADDRESS = { chatId: '1' };
 const target = { dialect: 'discord', maxLength: 2000, unit: 'utf16' } as const;
@@ -18,7 +18,7 @@ const part = (index: number, isLast = false): OutboundPart => ({
   body: { text: 'a', plain: 'a' },
 });
 
-function streams(values = createMemoryValues()) {
+function streams(values = createInMemoryAdapterValues()) {
   const removed: string[] = [];
   const waiting: (() => void)[] = [];
   let ids = 0;
@@ -34,7 +34,13 @@ function streams(values = createMemoryValues()) {
     waiting.push(work);
     return () => void waiting.splice(waiting.indexOf(work), 1);
   };
-  const all = new AnswerStreams({ api, values, linkPreviews: false, log: silentLogger, later });
+  const all = new AnswerStreamManager({
+    api,
+    values,
+    linkPreviews: false,
+    log: silentLogger,
+    later,
+  });
   return { all, removed, waiting, values };
 }
 

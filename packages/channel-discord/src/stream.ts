@@ -74,7 +74,7 @@ const MAX_TURNS = 500;
  * before and after each request, so that finished parts replace the messages even if the process
  * crashes between the two.
  */
-export class AnswerStreams {
+export class AnswerStreamManager {
   readonly #deps: StreamDeps;
   readonly #turns = new Map<string, StreamedTurn>();
   /** Functions that cancel the removal of a turn's record, keyed by turn. */

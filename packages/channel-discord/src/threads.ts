@@ -38,7 +38,7 @@ const READ_WITHIN_MS = 10_000;
  * also has the id of its first message. A forum post already exists as a thread, and the forum
  * itself does not accept messages.
  */
-export class AnswerThreads {
+export class AnswerThreadManager {
   readonly #deps: ThreadsDeps;
   /** Where the answer is sent for each thread, once this is known. */
   readonly #opened = new BoundedMap<string, 'thread' | 'channel'>(MAX_THREADS);

@@ -133,7 +133,7 @@ const PARTS = {
 } as const;
 
 /** The names of parts that could not be parsed. */
-function listLostParts(sent: unknown, read: object): string[] {
+function listUnparsedParts(sent: unknown, read: object): string[] {
   if (typeof sent !== 'object' || sent === null) return [];
   return Object.entries(PARTS).flatMap(([name, what]) => {
     const before: unknown = Reflect.get(sent, name) ?? undefined;
@@ -146,7 +146,7 @@ function listLostParts(sent: unknown, read: object): string[] {
   });
 }
 
-function readReference(sent: unknown): unknown {
+function parseReference(sent: unknown): unknown {
   return typeof sent === 'object' && sent !== null
     ? Reflect.get(sent, 'referenced_message')
     : undefined;
@@ -162,8 +162,8 @@ function withContent<Shape extends z.ZodRawShape>(shape: Shape) {
     const read = fields.safeParse(withoutNulls(sent));
     if (read.success) {
       // Null if the message was deleted; absent if Discord did not look it up.
-      const isAnsweredGone = readReference(sent) === null;
-      return { ...read.data, lost: listLostParts(sent, read.data), isAnsweredGone };
+      const isAnsweredGone = parseReference(sent) === null;
+      return { ...read.data, lost: listUnparsedParts(sent, read.data), isAnsweredGone };
     }
     context.addIssue({ code: 'custom', message: read.error.message });
     return z.NEVER;

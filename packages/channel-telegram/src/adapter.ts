@@ -10,17 +10,17 @@ import type { Bot, BotDeps } from './bot.ts';
 import { createCaller } from './calls.ts';
 import { pollUpdates, Webhook } from './connection.ts';
 import { createFiles, getFileLimits } from './files.ts';
-import { findSent } from './find-sent.ts';
-import { GrowingMessages } from './growing.ts';
+import { findSentPart } from './find-sent.ts';
+import { GrowingMessageManager } from './growing.ts';
 import { createIntake } from './intake.ts';
 import { registerMenu } from './menu.ts';
 import { createMessageCapability } from './messages.ts';
-import { MovedChats, withMoves } from './moved-chats.ts';
+import { MovedChatRegistry, withMovedChats } from './moved-chats.ts';
 import { ChatNames } from './names.ts';
 import { isForeignChat } from './places.ts';
-import { canGrow, finishGrownMessage, sendPart } from './send.ts';
+import { canEditIntoPart, finalizeGrowingMessage, sendPart } from './send.ts';
 import { MAX_TEXT, type TelegramSettings } from './settings.ts';
-import { combineStreaming, createDrafts, createTypingIndicator } from './stream.ts';
+import { combineStreaming, createDraftStreaming, createTypingIndicator } from './stream.ts';
 import type { BotIdentity, WireMessage } from './wire.ts';
 
 const CAPABILITIES = {
@@ -62,21 +62,21 @@ export function createTelegramAdapter(
   const { log, settings, values } = context;
   const stop = new AbortController();
   const stopping = stop.signal;
-  const moved = new MovedChats(values);
+  const moved = new MovedChatRegistry(values);
   const call = createCaller(settings);
   const bot = createLazyBot(() => {
-    return { token: settings.token, call: withMoves(call, moved), stopping, intake };
+    return { token: settings.token, call: withMovedChats(call, moved), stopping, intake };
   });
   const api = connectTelegramApi(call, bot);
   const note = (facts: object, message: string): void => log.warn(facts, message);
   const names = new ChatNames(api, moved);
-  const growing = new GrowingMessages({ ...context, api, moved, stopping });
+  const growing = new GrowingMessageManager({ ...context, api, moved, stopping });
   const forget = (turnId: string) => growing.forget(turnId);
   const { linkPreviews } = settings;
   const { upload: maxFileBytes } = getFileLimits(settings);
   const sending = { api, moved, values, linkPreviews, maxFileBytes, note, forget };
   const typing = createTypingIndicator(api, stopping);
-  const { finish, stopped, ...drafts } = createDrafts({ ...context, api, stopping });
+  const { finish, stopped, ...drafts } = createDraftStreaming({ ...context, api, stopping });
   const seen = (message: WireMessage): void => {
     typing.seen(message);
     names.seen(message);
@@ -141,17 +141,19 @@ function createLazyBot(deps: () => BotDeps): () => Promise<Bot> {
  */
 function createSentPartFinder(
   sending: Parameters<typeof sendPart>[0],
-  growing: GrowingMessages,
+  growing: GrowingMessageManager,
 ): NonNullable<ChannelAdapter['findSent']> {
   const isGrowing = growing.isGrowing.bind(growing);
   let looking: Promise<unknown> = Promise.resolve();
   return (part, before, signal) => {
     const find = async (): Promise<string | undefined> => {
       const finished = await growing.claim(part, signal, async (grown) =>
-        grown && canGrow(part) ? finishGrownMessage(sending, part, grown, signal) : undefined,
+        grown && canEditIntoPart(part)
+          ? finalizeGrowingMessage(sending, part, grown, signal)
+          : undefined,
       );
       if (finished !== undefined) return finished.platformMessageId;
-      return findSent({ ...sending, isGrowing }, part, before, signal);
+      return findSentPart({ ...sending, isGrowing }, part, before, signal);
     };
     const found = looking.then(find, find);
     looking = found;

@@ -26,7 +26,7 @@ export interface AddressingResult {
  * addresses this bot, even as a reply. In a topic every message "replies" to the topic's first one,
  * so such a reply does not count.
  */
-export function readAddressing(
+export function resolveAddressing(
   { message, answered, origin, shown }: ParsedMessage,
   me: BotIdentity,
   commands: readonly CommandInfo[] = [],
@@ -39,7 +39,7 @@ export function readAddressing(
       ...listMentionedInRichMessage(message, me),
     ]),
   ];
-  const command = findLeadingCommand(text, entities, skipOwnMention(text, entities, me));
+  const command = findLeadingCommand(text, entities, skipBotMention(text, entities, me));
   // Forwarded text was meant for other people, even if it mentions the bot.
   const forwarded = origin !== undefined;
   const forOther = command?.bot !== undefined && !isSameName(command.bot, me.username);
@@ -131,7 +131,7 @@ function findFullWidthCommand(
 }
 
 /** The start of the text after a leading mention of the bot; 0 if there is none. */
-function skipOwnMention(text: string, entities: readonly MessageEntity[], me: BotIdentity): number {
+function skipBotMention(text: string, entities: readonly MessageEntity[], me: BotIdentity): number {
   const mention = entities.find(
     (entity) => entity.offset === 0 && listMentionedIds(text, entity, me).includes(String(me.id)),
   );

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { readAddressing } from './address.ts';
-import { readMessage } from './read-message.ts';
+import { resolveAddressing } from './address.ts';
+import { parseMessage } from './read-message.ts';
 import { WireMessage } from './wire.ts';
 
 const ME = { id: 7, username: 'Parley_Bot' };
@@ -73,14 +73,14 @@ describe('a message’s addressees', () => {
       false,
     ],
   ])('[F06] %s', (_name, fields, addressed) => {
-    expect(readAddressing(readMessage(message(fields), ME), ME).addressed).toBe(addressed);
+    expect(resolveAddressing(parseMessage(message(fields), ME), ME).addressed).toBe(addressed);
   });
 
   it('names each mentioned user once', () => {
     const text = '@parley_bot Bob @parley_bot';
     const bob = { type: 'text_mention', offset: 12, length: 3, user: { id: 2, first_name: 'B' } };
     const entities = [mention(0, 11), bob, mention(16, 11)];
-    expect(readAddressing(readMessage(message({ text, entities }), ME), ME).mentions).toEqual([
+    expect(resolveAddressing(parseMessage(message({ text, entities }), ME), ME).mentions).toEqual([
       '7',
       '2',
     ]);
@@ -90,7 +90,8 @@ describe('a message’s addressees', () => {
     const commands = [{ name: 'my-skill', summary: 's' }];
     const named = { text: '/my_skill@parley_bot now', entities: [command(20)] };
     const short = { text: '/my_skill', entities: [command(9)] };
-    const read = (fields: object) => readAddressing(readMessage(message(fields), ME), ME, commands);
+    const read = (fields: object) =>
+      resolveAddressing(parseMessage(message(fields), ME), ME, commands);
     expect(read(named)).toMatchObject({ text: '/my-skill now', addressed: true });
     expect(read(short)).toMatchObject({ text: '/my-skill', addressed: true });
     expect(read({ text: '/other', entities: [command(6)] })).toMatchObject({ text: '/other' });
@@ -108,14 +109,16 @@ describe('a message’s addressees', () => {
   ])(
     '[F09] passes %j on with its own leading command in the plain form',
     (text, entities, expected) => {
-      expect(readAddressing(readMessage(message({ text, entities }), ME), ME).text).toBe(expected);
+      expect(resolveAddressing(parseMessage(message({ text, entities }), ME), ME).text).toBe(
+        expected,
+      );
     },
   );
 
   it('[F09] removes its own name from a command so that the core recognizes it', () => {
     const named = { text: '/stop@Parley_Bot now', entities: [command(16)] };
     const foreign = { text: '/stop@other', entities: [command(11)] };
-    expect(readAddressing(readMessage(message(named), ME), ME).text).toBe('/stop now');
-    expect(readAddressing(readMessage(message(foreign), ME), ME).text).toBe('/stop@other');
+    expect(resolveAddressing(parseMessage(message(named), ME), ME).text).toBe('/stop now');
+    expect(resolveAddressing(parseMessage(message(foreign), ME), ME).text).toBe('/stop@other');
   });
 });

@@ -1,7 +1,7 @@
 import { Attachment } from '@parley/core';
 import { describe, expect, it } from 'vitest';
 import { listMessageAttachments } from './attachments.ts';
-import { readMessage } from './read-message.ts';
+import { parseMessage } from './read-message.ts';
 import { WireMessage } from './wire.ts';
 
 const ME = { id: 7, username: 'Parley_Bot' };
@@ -64,7 +64,7 @@ describe('the attachments of a Telegram message', () => {
   ])('[F10] are %s', (_name, fields, attachment) => {
     const message = WireMessage.parse({ message_id: 9, date: 1, chat, ...fields });
     expect(
-      listMessageAttachments(readMessage(message, ME)).map((file) => Attachment.parse(file)),
+      listMessageAttachments(parseMessage(message, ME)).map((file) => Attachment.parse(file)),
     ).toEqual([attachment]);
   });
 
@@ -73,7 +73,7 @@ describe('the attachments of a Telegram message', () => {
     const refs = (fields: object) => {
       const message = { message_id: 9, date: 1, chat, text: 'what is this?', reply_to_message };
       return listMessageAttachments(
-        readMessage(WireMessage.parse({ ...message, ...fields }), ME),
+        parseMessage(WireMessage.parse({ ...message, ...fields }), ME),
       ).map(({ ref }) => ref);
     };
     expect(refs({})).toEqual(['asked']);
@@ -87,6 +87,6 @@ describe('the attachments of a Telegram message', () => {
     ['a sticker is animated by a program', { sticker: { file_id: 's', is_animated: true } }],
   ])('are empty when %s', (_name, fields) => {
     const message = { message_id: 9, date: 1, chat, ...fields };
-    expect(listMessageAttachments(readMessage(WireMessage.parse(message), ME))).toEqual([]);
+    expect(listMessageAttachments(parseMessage(WireMessage.parse(message), ME))).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 import type { Attachment } from '@parley/core';
 import { listPollMedia } from './cards.ts';
-import { readRichText } from './rich-text.ts';
+import { parseRichText } from './rich-text.ts';
 import type { AnsweredMessage, WireMessage } from './wire.ts';
 import type { DescribedFile, MessageMedia, PhotoSize, Sticker } from './wire-basics.ts';
 
@@ -32,7 +32,7 @@ export function listVisibleFiles(message: AttachmentSource): Attachment[] {
   const inside = [
     ...(poll ? listPollMedia(poll) : []),
     ...(paid_media?.paid_media ?? []),
-    ...(rich === undefined ? [] : readRichText(rich).media),
+    ...(rich === undefined ? [] : parseRichText(rich).media),
   ];
   return [message, ...inside].flatMap(listMediaAttachments);
 }

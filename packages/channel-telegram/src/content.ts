@@ -1,13 +1,13 @@
 import { type CommandInfo, parseCommand } from '@parley/channels';
 import type { Authored, Chat, InboundMessage } from '@parley/core';
-import { readAddressing } from './address.ts';
+import { resolveAddressing } from './address.ts';
 import { listMessageAttachments } from './attachments.ts';
 import { createEphemeralResponse, toMessageId } from './ephemeral.ts';
 import { findEventReason } from './message-fields.ts';
 import { formatMessageId, toChat, toChatInThread, toThreadId } from './places.ts';
-import { markForwarded, readQuotation, readReply } from './quotes.ts';
-import { type ParsedMessage, readMessage } from './read-message.ts';
-import { readRichText } from './rich-text.ts';
+import { getQuotation, getReply, markForwarded } from './quotes.ts';
+import { type ParsedMessage, parseMessage } from './read-message.ts';
+import { parseRichText } from './rich-text.ts';
 import { getMessageSender } from './senders.ts';
 import { readVisibleContent, renderMessageText } from './shown.ts';
 import type { AnsweredMessage, BotIdentity, WireMessage } from './wire.ts';
@@ -20,8 +20,8 @@ export function toInbound(
   me: BotIdentity,
   commands: readonly CommandInfo[] = [],
 ): InboundMessage {
-  const read = readMessage(message, me);
-  const { text, mentions, addressed } = readAddressing(read, me, commands);
+  const read = parseMessage(message, me);
+  const { text, mentions, addressed } = resolveAddressing(read, me, commands);
   const attachments = listMessageAttachments(read);
   const chat = { ...toMessageChat(message, text), ...toGuestFields(message) };
   return {
@@ -31,11 +31,11 @@ export function toInbound(
     chat,
     sender: getMessageSender(message, me),
     text: markForwarded(renderMessageText(read, text, chat.type), read.origin),
-    authored: findAuthored(read, chat, me),
+    authored: findAuthoredText(read, chat, me),
     ...(attachments.length === 0 ? {} : { attachments }),
     ...(message.media_group_id === undefined ? {} : { albumId: message.media_group_id }),
-    ...readReply(read, chat.threadId, me),
-    ...readQuotation(read),
+    ...getReply(read, chat.threadId, me),
+    ...getQuotation(read),
     ...createEphemeralResponse(message, message.from),
     mentions: [...mentions],
     addressed,
@@ -85,7 +85,7 @@ export function findIgnoreReason(message: WireMessage): string | undefined {
  * person's name, do not contain that person's text. Contacts, places, polls and the like are
  * rendered as text that nobody typed in this chat.
  */
-function findAuthored(read: ParsedMessage, { type }: Chat, me: BotIdentity): Authored {
+function findAuthoredText(read: ParsedMessage, { type }: Chat, me: BotIdentity): Authored {
   const { message, answered } = read;
   const isDirect = type === 'direct';
   const isQuoteKnown = answered !== undefined && isQuoteOfSender(message, answered, isDirect, me);
@@ -103,7 +103,7 @@ function isTyped({ message, shown }: ParsedMessage): boolean {
   const { words, cards, unread } = shown;
   if (words === '' || cards.length > 0 || unread !== undefined) return false;
   const { text, entities, caption, caption_entities, rich_message: rich } = message;
-  if (rich !== undefined) return !readRichText(rich).quotes;
+  if (rich !== undefined) return !parseRichText(rich).quotes;
   return text === undefined
     ? !isQuotation(caption ?? '', caption_entities)
     : !isQuotation(text, entities);

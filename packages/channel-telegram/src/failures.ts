@@ -147,7 +147,7 @@ export function toTelegramSendError(
  * The delivery error of a call that is safe to repeat: losing the response leaves nothing
  * uncertain.
  */
-export function toRepeatableError(thrown: CallFailure, what: string, cause: unknown): ChannelError {
+export function toRetryableError(thrown: CallFailure, what: string, cause: unknown): ChannelError {
   const failure = toChannelFailure(thrown);
   const isLost = failure.kind === 'unknown-outcome' || failure.kind === 'transient';
   const kind = isLost ? ({ kind: 'transient' } as const) : failure;
@@ -233,14 +233,14 @@ export function planNextAttempt(
     const because = 'picture or recording refused; sending it as a file';
     return { attempt: { ...attempt, asDocument: true }, because };
   }
-  return planOtherMethod(attempt, failure.code);
+  return planFallbackMethod(attempt, failure.code);
 }
 
 /**
  * An answer for one person is never shown to others instead, but may fall back to that person's
  * direct chat.
  */
-function planOtherMethod(attempt: SendAttempt, code: number): NextSendAttempt | undefined {
+function planFallbackMethod(attempt: SendAttempt, code: number): NextSendAttempt | undefined {
   const way = attempt.alone && selectNextMethod(attempt.alone);
   if (way === undefined || (code !== 400 && code !== 403)) return undefined;
   const because =

@@ -1,6 +1,6 @@
 import { openAsBlob } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { type FilesCapability, readUpTo } from '@parley/channels';
+import { type FilesCapability, readWithLimit } from '@parley/channels';
 import {
   ChannelError,
   type ChannelFailure,
@@ -10,7 +10,7 @@ import {
 } from '@parley/core';
 import { z } from 'zod';
 import type { TelegramApi } from './api.ts';
-import { toCallFailure, toRepeatableError } from './failures.ts';
+import { toCallFailure, toRetryableError } from './failures.ts';
 import { type LocalFile, openLocalFile, parseLocalFile } from './local-files.ts';
 import type { TelegramSettings } from './settings.ts';
 
@@ -68,7 +68,7 @@ async function downloadTelegramFile(
   const response = await fetch(address, { signal, redirect: 'error' }).catch(throwInterrupted);
   const announced = Number(response.headers.get('content-length') ?? 0);
   if (response.status === 200 && response.body !== null && announced <= limit) {
-    const bytes = await readUpTo(response.body, limit).catch(throwInterrupted);
+    const bytes = await readWithLimit(response.body, limit).catch(throwInterrupted);
     if (bytes === undefined) throw createFileTooLargeError(limit);
     return bytes;
   }
@@ -87,7 +87,7 @@ async function readLocalFile(
     throw createFileError({ kind: 'refused' }, reasonOf(error), error);
   });
   try {
-    const bytes = await readUpTo(handle.createReadStream({ signal }), limit).catch(
+    const bytes = await readWithLimit(handle.createReadStream({ signal }), limit).catch(
       throwInterrupted,
     );
     if (bytes === undefined) throw createFileTooLargeError(limit);
@@ -114,7 +114,7 @@ async function getFilePath(
   } catch (thrown) {
     const failure = toCallFailure(thrown);
     if (/file is too big/i.test(failure.reason)) throw createFileTooLargeError(maxBytes, thrown);
-    throw toRepeatableError(failure, FILE, thrown);
+    throw toRetryableError(failure, FILE, thrown);
   }
   const file = FileAnswer.safeParse(answer);
   if (file.success) return file.data.file_path;
@@ -127,7 +127,7 @@ function toDownloadFailure(status: number): ChannelFailure {
 }
 
 function throwInterrupted(thrown: unknown): never {
-  throw toRepeatableError(toCallFailure(thrown), FILE, thrown);
+  throw toRetryableError(toCallFailure(thrown), FILE, thrown);
 }
 
 function createFileTooLargeError(limit: number, cause?: unknown): ChannelError {

@@ -1,4 +1,4 @@
-import type { BeforePart } from '@parley/channels';
+import type { ChatStateBeforePart } from '@parley/channels';
 import { describe, expect, it } from 'vitest';
 import { findFirstNumber } from './find-sent.ts';
 
@@ -9,13 +9,16 @@ const message = (chatId: string, messageId: string, direction: 'in' | 'out', at 
   direction,
   at,
 });
-const before = (known: BeforePart['known'], uncertainAt: number | null = null): BeforePart => ({
+const before = (
+  known: ChatStateBeforePart['known'],
+  uncertainAt: number | null = null,
+): ChatStateBeforePart => ({
   known,
   uncertainAt,
 });
 
 describe('the lowest possible number of a message from the bot', () => {
-  it.each<[what: string, chatId: string, before: BeforePart, number: number | undefined]>([
+  it.each<[what: string, chatId: string, before: ChatStateBeforePart, number: number | undefined]>([
     ['nothing known', '7', before([]), undefined],
     ['a question', '7', before([message('7', '10', 'in')]), 11],
     [

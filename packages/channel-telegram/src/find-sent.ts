@@ -1,10 +1,10 @@
-import type { BeforePart } from '@parley/channels';
+import type { ChatStateBeforePart } from '@parley/channels';
 import type { OutboundPart } from '@parley/core';
 import type { TelegramApi } from './api.ts';
 import { findSoleRecipient } from './ephemeral.ts';
 import { toCallFailure } from './failures.ts';
 import { parseMessageNumber, toKeyboard } from './format.ts';
-import { isSupergroupMessage, type MovedChats } from './moved-chats.ts';
+import { isSupergroupMessage, type MovedChatRegistry } from './moved-chats.ts';
 import { isForeignChat } from './places.ts';
 
 /**
@@ -36,7 +36,7 @@ interface SentMessageSearch {
  * messages. However, Telegram refuses to set buttons that a message already has, and this refusal
  * reveals whether a number belongs to one of the bot's messages.
  */
-export async function findFirstOwnMessage(
+export async function findFirstBotMessage(
   api: Pick<TelegramApi, 'call'>,
   { chatId, first, isOther, keyboard }: SentMessageSearch,
   signal: AbortSignal,
@@ -58,9 +58,9 @@ export async function findFirstOwnMessage(
   return undefined;
 }
 
-interface FindDeps {
+interface FindSentDeps {
   readonly api: Pick<TelegramApi, 'call'>;
-  readonly moved: MovedChats;
+  readonly moved: MovedChatRegistry;
   /** Whether an answer is growing in this message, so that it cannot be another part. */
   readonly isGrowing: (chatId: string, number: number) => boolean;
 }
@@ -69,10 +69,10 @@ interface FindDeps {
  * Finds a message part that may have been sent, by trying the numbers after the last one known from
  * before.
  */
-export async function findSent(
-  { api, moved, isGrowing }: FindDeps,
+export async function findSentPart(
+  { api, moved, isGrowing }: FindSentDeps,
   part: OutboundPart,
-  before: BeforePart,
+  before: ChatStateBeforePart,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const { chatId, threadId } = part.route;
@@ -84,7 +84,7 @@ export async function findSent(
   const isAlone = findSoleRecipient(part.route) !== undefined;
   if (first === undefined || part.file !== undefined || isAlone) return undefined;
   const search = { chatId, first, keyboard: toKeyboard(part.buttons) };
-  const number = await findFirstOwnMessage(
+  const number = await findFirstBotMessage(
     api,
     { ...search, isOther: (each) => isGrowing(chatId, each) },
     signal,
@@ -103,7 +103,7 @@ export function getNumberSequence(now: string): string {
  */
 export function findFirstNumber(
   chatId: string,
-  { known, uncertainAt }: BeforePart,
+  { known, uncertainAt }: ChatStateBeforePart,
   now: string = chatId,
 ): number | undefined {
   const hasOwn = OWN_NUMBERS.test(now);

@@ -13,10 +13,10 @@ import {
 import { z } from 'zod';
 import type { TelegramApi } from './api.ts';
 import { hasSoleRecipient } from './ephemeral.ts';
-import { type CallFailure, toCallFailure, toRepeatableError } from './failures.ts';
-import { findFirstOwnMessage, getNumberSequence } from './find-sent.ts';
+import { type CallFailure, toCallFailure, toRetryableError } from './failures.ts';
+import { findFirstBotMessage, getNumberSequence } from './find-sent.ts';
 import { parseMessageNumber, toReplyParameters } from './format.ts';
-import type { MovedChats } from './moved-chats.ts';
+import type { MovedChatRegistry } from './moved-chats.ts';
 import { toRequestFields } from './places.ts';
 import { MAX_TEXT } from './settings.ts';
 import type { WireMessage } from './wire.ts';
@@ -42,14 +42,14 @@ interface GrowingMessage extends z.infer<typeof Stored> {
 }
 
 /** The grown message that becomes a part of the finished answer. */
-export interface GrownMessage {
+export interface FinalizedMessage {
   readonly number: number;
   readonly text?: string | undefined;
 }
 
 interface GrowingDeps {
   readonly api: Pick<TelegramApi, 'call' | 'send'>;
-  readonly moved: MovedChats;
+  readonly moved: MovedChatRegistry;
   readonly values: Pick<AdapterValues, 'get' | 'set'>;
   readonly settings: { readonly growInGroups: boolean; readonly linkPreviews: boolean };
   readonly log: Logger;
@@ -90,7 +90,7 @@ const [KIND, ID] = ['growing', 'all'];
  * once, when it appears. Telegram has no idempotency key, so the last message number of the chat is
  * stored before the message is sent; after a crash the search starts after that number.
  */
-export class GrowingMessages {
+export class GrowingMessageManager {
   readonly #deps: GrowingDeps;
   /** Growing messages by turn. */
   readonly #messages = new Map<string, GrowingMessage>();
@@ -256,7 +256,7 @@ export class GrowingMessages {
   async claim<T>(
     part: OutboundPart,
     signal: AbortSignal,
-    send: (grown: GrownMessage | undefined) => Promise<T>,
+    send: (grown: FinalizedMessage | undefined) => Promise<T>,
   ): Promise<T> {
     const { turnId, index, route } = part;
     const isGroup = route.chatId.startsWith('-');
@@ -281,7 +281,7 @@ export class GrowingMessages {
     turnId: string,
     chatId: string,
     signal: AbortSignal,
-  ): Promise<GrownMessage | undefined> {
+  ): Promise<FinalizedMessage | undefined> {
     const { api, moved } = this.#deps;
     const growing = this.#messages.get(turnId);
     // A message written before its group became a supergroup stays in the group.
@@ -292,9 +292,9 @@ export class GrowingMessages {
     const isOther = (each: number) =>
       this.isGrowing(chatId, each) || this.#sent.has(`${growing.chatId} ${each}`);
     try {
-      growing.number = (await findFirstOwnMessage(api, { ...search, isOther }, signal)) ?? null;
+      growing.number = (await findFirstBotMessage(api, { ...search, isOther }, signal)) ?? null;
     } catch (thrown) {
-      throw toRepeatableError(toCallFailure(thrown), `Telegram chat ${chatId}`, thrown);
+      throw toRetryableError(toCallFailure(thrown), `Telegram chat ${chatId}`, thrown);
     }
     if (growing.number === null) this.#messages.delete(turnId);
     await this.#save();

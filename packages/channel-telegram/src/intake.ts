@@ -11,9 +11,9 @@ import { z } from 'zod';
 import { createAdministratorLookup } from './administrators.ts';
 import type { TelegramApi } from './api.ts';
 import type { Intake, UpdateReader } from './bot.ts';
-import { listLostFields } from './lenient.ts';
+import { listDroppedFields } from './lenient.ts';
 import { getUnreadUpdateReason } from './message-fields.ts';
-import type { MovedChats } from './moved-chats.ts';
+import type { MovedChatRegistry } from './moved-chats.ts';
 import { admitPress } from './presses.ts';
 import { createReactionReader } from './reactions.ts';
 import { stopToInbound } from './stop-button.ts';
@@ -47,7 +47,7 @@ export interface IntakeDeps
     | 'clock'
     | 'monotonic'
   > {
-  readonly moved: MovedChats;
+  readonly moved: MovedChatRegistry;
   readonly api: Pick<TelegramApi, 'call' | 'telegram'>;
   /** Called with every message, edited or not. */
   readonly seen: (message: WireMessage) => void;
@@ -79,10 +79,10 @@ export function createIntake(deps: IntakeDeps): Intake {
       if (!parsed.success) {
         const facts = { update: update.update_id, reason: parsed.error.message };
         log.warn(facts, 'update not understood');
-        await noteUpdate(deps, update, 'its form differs from what Telegram documents');
+        await recordIgnoredUpdate(deps, update, 'its form differs from what Telegram documents');
         return;
       }
-      const fields = listLostFields(content, parsed.data);
+      const fields = listDroppedFields(content, parsed.data);
       if (fields.length > 0)
         log.warn({ update: update.update_id, fields }, 'fields not understood');
       try {
@@ -91,7 +91,7 @@ export function createIntake(deps: IntakeDeps): Intake {
         // Otherwise Telegram would redeliver the update forever, and it would block all later ones.
         if (!isCoreRejection(error)) throw error;
         log.error({ update: update.update_id, reason: reasonOf(error) }, 'update not taken');
-        await noteUpdate(deps, update, 'its content cannot be stored');
+        await recordIgnoredUpdate(deps, update, 'its content cannot be stored');
       }
     };
   const messages = createMessageReaders(deps, receive);
@@ -113,8 +113,10 @@ export function createIntake(deps: IntakeDeps): Intake {
       const inbound = await readReaction(reaction);
       if (inbound !== undefined) await deps.reacted(moved.named(inbound));
     }),
-    membership: reading(WireMembership, (membership) => admitMembership(deps, served, membership)),
-    unknown: (update) => noteUnknownUpdate(deps, update),
+    membership: reading(WireMembership, (membership) =>
+      reportMembershipChange(deps, served, membership),
+    ),
+    unknown: (update) => recordUnknownUpdate(deps, update),
   };
 }
 
@@ -138,7 +140,7 @@ const Whereabouts = z.object({
  * Records an update that is not processed, so that `why` can explain it. An update without a chat
  * is recorded in its author's chat.
  */
-async function noteUpdate(
+async function recordIgnoredUpdate(
   { moved, clock, ignored }: IntakeDeps,
   update: object,
   reason: string,
@@ -158,11 +160,11 @@ async function noteUpdate(
 }
 
 /** Records an update of an unsupported kind. */
-async function noteUnknownUpdate(deps: IntakeDeps, update: object): Promise<void> {
+async function recordUnknownUpdate(deps: IntakeDeps, update: object): Promise<void> {
   const { update_id, ...contents } = { update_id: 0, ...update };
   const [kind = 'empty update'] = Object.keys(contents);
   deps.log.warn({ update: update_id, kind }, 'an update of an unknown kind');
-  await noteUpdate(deps, update, getUnreadUpdateReason(kind));
+  await recordIgnoredUpdate(deps, update, getUnreadUpdateReason(kind));
 }
 
 /**
@@ -170,7 +172,7 @@ async function noteUnknownUpdate(deps: IntakeDeps, update: object): Promise<void
  * sent, and the agent sees these failures; this report is for operators. The owner is notified only
  * about groups in which the bot has answered, because strangers may add the bot to any group.
  */
-async function admitMembership(
+async function reportMembershipChange(
   { log, notifyOwner, moved }: IntakeDeps,
   served: ReadonlyMap<string, true>,
   { chat, old_chat_member: was, new_chat_member: is }: z.infer<typeof WireMembership>,

@@ -49,11 +49,11 @@ export function getUpdateLane(update: WireUpdate): string {
   const { update_id, ...contents } = update;
   const [content] = Object.values(contents);
   const connection =
-    readField(update.business_connection, 'id') ??
-    readField(readField(content, 'message') ?? content, 'business_connection_id');
+    getField(update.business_connection, 'id') ??
+    getField(getField(content, 'message') ?? content, 'business_connection_id');
   if (typeof connection === 'string') return `business ${connection}`;
-  const chat = readField(readField(content, 'message'), 'chat') ?? readField(content, 'chat');
-  const id = readField(chat, 'id');
+  const chat = getField(getField(content, 'message'), 'chat') ?? getField(content, 'chat');
+  const id = getField(chat, 'id');
   return typeof id === 'number' ? String(id) : `update ${update_id}`;
 }
 
@@ -61,7 +61,7 @@ export function getUpdateLane(update: WireUpdate): string {
  * Reads a field from an untrusted value of any type. The whole value is validated when the update
  * is admitted.
  */
-function readField(value: unknown, name: string): unknown {
+function getField(value: unknown, name: string): unknown {
   const isObject = typeof value === 'object' && value !== null;
   return isObject ? Reflect.get(value, name) : undefined;
 }

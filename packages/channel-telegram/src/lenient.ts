@@ -19,7 +19,7 @@ export function toLenientList<T extends z.ZodType>(schema: T) {
 }
 
 /** The names of the fields that parsing dropped. */
-export function listLostFields(sent: unknown, parsed: object): readonly string[] {
+export function listDroppedFields(sent: unknown, parsed: object): readonly string[] {
   if (typeof sent !== 'object' || sent === null) return [];
   return Object.entries(sent)
     .filter(([name, value]) => value !== undefined && name in parsed)

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import {
   type CommandInfo,
   type CommandUses,
-  describeOmitted,
+  describeOmittedCommands,
   type FittedMenu,
   fitMenu,
 } from '@parley/channels';
@@ -123,7 +123,7 @@ function logMenu(log: Logger, menu: FittedMenu | undefined): void {
   if (shortenedTo !== null) {
     log.info({ characters: shortenedTo }, "descriptions in Telegram's menu were shortened");
   }
-  const text = describeOmitted('Telegram', leftOut);
+  const text = describeOmittedCommands('Telegram', leftOut);
   if (text !== null) log.warn({ commands: leftOut.map(({ name }) => name) }, text);
 }
 
@@ -132,7 +132,7 @@ async function reportOmittedCommands(
   { notifyOwner }: MenuDeps,
   menu: FittedMenu | undefined,
 ): Promise<void> {
-  const text = describeOmitted('Telegram', menu?.leftOut ?? []);
+  const text = describeOmittedCommands('Telegram', menu?.leftOut ?? []);
   if (text === null) return;
   const key = createHash('sha256').update(text).digest('base64url').slice(0, 16);
   await notifyOwner(`menu ${key}`, `${text} "parley skills" lists them all.`);

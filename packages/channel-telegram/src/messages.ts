@@ -2,15 +2,15 @@ import type { ChatAddress, MessageCapability } from '@parley/channels';
 import { ChannelError, type RenderedPart } from '@parley/core';
 import type { TelegramApi } from './api.ts';
 import { findSoleRecipient, parseEphemeralNumber } from './ephemeral.ts';
-import { isFormatRefusal, isRichRefusal, toCallFailure, toRepeatableError } from './failures.ts';
+import { isFormatRefusal, isRichRefusal, toCallFailure, toRetryableError } from './failures.ts';
 import { MAX_CAPTION, parseMessageNumber, toPlainPartText, toRichContent } from './format.ts';
-import type { MovedChats } from './moved-chats.ts';
+import type { MovedChatRegistry } from './moved-chats.ts';
 import { type ChatLocation, isForeignChat, parseThreadId } from './places.ts';
 import { MAX_TEXT } from './settings.ts';
 
 interface MessageDeps {
   readonly api: Pick<TelegramApi, 'call'>;
-  readonly moved: MovedChats;
+  readonly moved: MovedChatRegistry;
 }
 
 /** The adapter's message capability, which can also change the buttons below a text. */
@@ -84,7 +84,7 @@ export function createMessageCapability(
   return {
     edit: (address, messageId, body, keyboard = {}) =>
       ignoreRefusal(NOT_MODIFIED, address, () =>
-        tryForms(body.rich !== undefined, (form) => {
+        retryEditForms(body.rich !== undefined, (form) => {
           const method = form.below ? 'editMessageCaption' : 'editMessageText';
           return change(method, address, messageId, { ...content(body, form), ...keyboard });
         }),
@@ -134,7 +134,10 @@ interface EditForm {
  * Retries an edit as ordinary text when a rich message is refused, without markup when Telegram
  * cannot parse it, and as a caption when the message has a file.
  */
-async function tryForms(rich: boolean, edit: (form: EditForm) => Promise<void>): Promise<void> {
+async function retryEditForms(
+  rich: boolean,
+  edit: (form: EditForm) => Promise<void>,
+): Promise<void> {
   let form: EditForm = { rich, html: true, below: false };
   for (;;) {
     try {
@@ -162,7 +165,7 @@ async function ignoreRefusal(
     if (thrown instanceof ChannelError) throw thrown;
     const failure = toCallFailure(thrown);
     if (failure.kind === 'refused' && done.test(failure.reason)) return;
-    throw toRepeatableError(failure, `Telegram chat ${chatId}`, thrown);
+    throw toRetryableError(failure, `Telegram chat ${chatId}`, thrown);
   }
 }
 

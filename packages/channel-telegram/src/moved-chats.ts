@@ -17,7 +17,7 @@ const OF_SUPERGROUP = /^\d+s/;
  * Telegram. The supergroup numbers its messages from 1 again, so their ids get an `s`: `5` and `5s`
  * are two messages.
  */
-export class MovedChats {
+export class MovedChatRegistry {
   readonly #values: AdapterValues;
   readonly #now = new Map<string, string>();
   readonly #first = new Map<string, string>();
@@ -118,7 +118,7 @@ export function isSupergroupMessage(messageId: string): boolean {
 }
 
 /** Wraps calls so that they use Telegram's current chat ids. */
-export function withMoves(call: MakeCall, moved: MovedChats): MakeCall {
+export function withMovedChats(call: MakeCall, moved: MovedChatRegistry): MakeCall {
   return async (method, payload, options) => {
     await moved.load();
     if (!('chat_id' in payload)) return call(method, payload, options);

@@ -2,7 +2,7 @@ import type { ChatAddress } from '@parley/channels';
 import { BoundedMap } from '@parley/core';
 import { z } from 'zod';
 import type { TelegramApi } from './api.ts';
-import type { MovedChats } from './moved-chats.ts';
+import type { MovedChatRegistry } from './moved-chats.ts';
 import { parseThreadId, toChat } from './places.ts';
 import { formatPersonName } from './senders.ts';
 import type { WireMessage } from './wire.ts';
@@ -16,12 +16,12 @@ const Titled = z.object({ title: z.string() });
  */
 export class ChatNames {
   readonly #api: Pick<TelegramApi, 'telegram'>;
-  readonly #moved: MovedChats;
+  readonly #moved: MovedChatRegistry;
   readonly #titles = new BoundedMap<string, string>(REMEMBERED);
   /** Names by chat and topic. */
   readonly #topics = new BoundedMap<string, string>(REMEMBERED);
 
-  constructor(api: Pick<TelegramApi, 'telegram'>, moved: MovedChats) {
+  constructor(api: Pick<TelegramApi, 'telegram'>, moved: MovedChatRegistry) {
     this.#api = api;
     this.#moved = moved;
   }

@@ -4,7 +4,7 @@ import type { TelegramApi } from './api.ts';
 import { createEphemeralResponse, toMessageId } from './ephemeral.ts';
 import { toCallFailure } from './failures.ts';
 import { formatPressId } from './format.ts';
-import type { MovedChats } from './moved-chats.ts';
+import type { MovedChatRegistry } from './moved-chats.ts';
 import { formatMessageId, toChat, toChatInThread } from './places.ts';
 import { toSender } from './senders.ts';
 import type { WirePress } from './wire.ts';
@@ -14,7 +14,7 @@ export interface PressDeps
     ChannelContext<unknown>,
     'account' | 'receive' | 'ignored' | 'message' | 'log' | 'clock'
   > {
-  readonly moved: Pick<MovedChats, 'first' | 'idOf'>;
+  readonly moved: Pick<MovedChatRegistry, 'first' | 'idOf'>;
   readonly api: Pick<TelegramApi, 'telegram'>;
 }
 
@@ -32,7 +32,7 @@ export async function admitPress(deps: PressDeps, press: WirePress): Promise<voi
   const message = await pressToInbound(deps, press);
   let outcome: IngressOutcome | undefined;
   try {
-    if (message === undefined) await notePress(deps, press);
+    if (message === undefined) await recordIgnoredPress(deps, press);
     else outcome = await deps.receive(message);
   } finally {
     void answerPress(deps, press, outcome);
@@ -41,7 +41,7 @@ export async function admitPress(deps: PressDeps, press: WirePress): Promise<voi
 }
 
 /** Records a button press in a game, or on a message that was sent from one chat to another. */
-async function notePress(
+async function recordIgnoredPress(
   { moved, ignored, clock }: PressDeps,
   { id, from, message }: WirePress,
 ): Promise<void> {

@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import {
   type ChannelProbe,
-  type ClockReading,
+  type ClockSkew,
+  measureClockSkew,
   type ProbeEnv,
   type ProbeWarning,
   probePicture,
-  readClock,
 } from '@parley/channels/probe';
 import { z } from 'zod';
 import type { TelegramApi } from './api.ts';
@@ -25,9 +25,9 @@ export async function probeTelegram(
 ): Promise<ChannelProbe> {
   const { host } = new URL(settings.apiRoot);
   const asked = clock();
-  let reading: ClockReading | null = null;
+  let reading: ClockSkew | null = null;
   const ask = createProbeCall(settings, ({ date }) => {
-    reading ??= readClock(host, date, { asked, answered: clock() });
+    reading ??= measureClockSkew(host, date, { asked, answered: clock() });
   });
   try {
     const { id, username } = BotIdentity.parse(await ask('getMe', {}, signal));

@@ -1,4 +1,4 @@
-import { describeUnread } from '@parley/channels';
+import { describeUnreadContent } from '@parley/channels';
 import type { InboundMessage } from '@parley/core';
 import { renderPollOption } from './cards.ts';
 import { renderAnsweredTask } from './checklist.ts';
@@ -21,7 +21,7 @@ export function markForwarded(text: string, origin: MessageOrigin | undefined): 
 }
 
 /** The message replied to, if it is in the same chat. */
-export function readReply(
+export function getReply(
   { message, answered }: ParsedMessage,
   threadId: string | undefined,
   me: BotIdentity,
@@ -62,7 +62,7 @@ function renderAnsweredText(
 /**
  * A quotation from another chat or topic, from a story, or from a message that no longer exists.
  */
-export function readQuotation({
+export function getQuotation({
   message,
   answered,
 }: ParsedMessage): Pick<InboundMessage, 'quotation'> {
@@ -71,7 +71,7 @@ export function readQuotation({
   if (external !== undefined) return { quotation: toExternalQuotation(external, words) };
   if (story !== undefined) {
     const from = story.chat && (story.chat.title ?? story.chat.first_name);
-    const text = describeUnread('a story', 'group');
+    const text = describeUnreadContent('a story', 'group');
     return { quotation: { text, ...(from === undefined ? {} : { from }) } };
   }
   return answered !== undefined || words === '' ? {} : { quotation: { text: words } };

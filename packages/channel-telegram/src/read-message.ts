@@ -14,7 +14,7 @@ export interface ParsedMessage {
 }
 
 /** Reads a message; `me` is the bot, whose mentions are not followed by a URL. */
-export function readMessage(message: WireMessage, me: BotIdentity): ParsedMessage {
+export function parseMessage(message: WireMessage, me: BotIdentity): ParsedMessage {
   return {
     message,
     answered: findAnsweredMessage(message),

@@ -24,7 +24,7 @@ const Items = toLenientList(z.looseObject({ label: z.string().catch('-') }));
 const Rows = toLenientList(toLenientList(z.looseObject({})));
 
 /** Reads a rich message. An unknown kind of block contributes only its text. */
-export function readRichText(rich: unknown): RichText {
+export function parseRichText(rich: unknown): RichText {
   const { blocks } = Blocks.catch({ blocks: [] }).parse(rich);
   const seen: RichTextState = { media: [], quotes: false };
   const text = renderBlocks(blocks, seen, 0);

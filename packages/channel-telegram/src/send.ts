@@ -29,16 +29,16 @@ import {
   toReplyParameters,
   toRichContent,
 } from './format.ts';
-import type { GrownMessage } from './growing.ts';
+import type { FinalizedMessage } from './growing.ts';
 import { answerGuest } from './guest.ts';
 import { createMessageCapability } from './messages.ts';
-import type { MovedChats } from './moved-chats.ts';
+import type { MovedChatRegistry } from './moved-chats.ts';
 import { formatMessageId, parseThreadId, toRequestFields } from './places.ts';
 
 /** The dependencies of sending; `note` reports to operators. */
 interface SendDeps {
   readonly api: Pick<TelegramApi, 'send'>;
-  readonly moved: MovedChats;
+  readonly moved: MovedChatRegistry;
   readonly linkPreviews: boolean;
   readonly note: (facts: object, message: string) => void;
   /** Called before the first byte of a message is sent. */
@@ -66,12 +66,12 @@ export async function sendPart(
   deps: SendPartDeps,
   part: OutboundPart,
   signal: AbortSignal,
-  grown?: GrownMessage,
+  grown?: FinalizedMessage,
 ): Promise<Receipt> {
   if (grown !== undefined) {
-    const receipt = canGrow(part)
-      ? await finishGrownMessage(deps, part, grown, signal)
-      : await removeGrownMessage(deps, part, grown, signal);
+    const receipt = canEditIntoPart(part)
+      ? await finalizeGrowingMessage(deps, part, grown, signal)
+      : await removeGrowingMessage(deps, part, grown, signal);
     if (receipt !== undefined) return receipt;
     // A grown message always belongs to a turn.
     await deps.forget(part.turnId ?? '');
@@ -85,7 +85,7 @@ export async function sendPart(
  * Whether an existing message can be edited into the part. An edit notifies nobody and cannot add a
  * file.
  */
-export function canGrow({ file, body, route }: OutboundPart): boolean {
+export function canEditIntoPart({ file, body, route }: OutboundPart): boolean {
   const notifies = route.target.mentions === 'live' && /@\w|tg:\/\/user/.test(body.text);
   return file === undefined && !notifies;
 }
@@ -97,10 +97,10 @@ const NOT_TO_BE_EDITED = /message to edit not found|message can't be edited|MESS
  * Returns undefined when the message no longer exists: it was deleted, or the group has just become
  * a supergroup.
  */
-export async function finishGrownMessage(
+export async function finalizeGrowingMessage(
   { api, moved, linkPreviews }: Pick<SendPartDeps, 'api' | 'moved' | 'linkPreviews'>,
   { route: { chatId }, body, buttons }: OutboundPart,
-  { number, text }: GrownMessage,
+  { number, text }: FinalizedMessage,
   signal: AbortSignal,
 ): Promise<Receipt | undefined> {
   const platformMessageId = moved.idOf(chatId, String(number));
@@ -122,10 +122,10 @@ export async function finishGrownMessage(
  * Deletes the grown message before the part is sent, so that a crash between the two leaves no
  * duplicate.
  */
-async function removeGrownMessage(
+async function removeGrowingMessage(
   { api, moved, linkPreviews, note }: SendPartDeps,
   { id, route: { chatId } }: OutboundPart,
-  { number }: GrownMessage,
+  { number }: FinalizedMessage,
   signal: AbortSignal,
 ): Promise<undefined> {
   const messages = createMessageCapability({ api, moved }, linkPreviews, signal);
@@ -266,10 +266,11 @@ async function sendFile(
   if (!sent.has(part.id)) await sendFileBeforeText(deps, part, file, signal);
   try {
     const receipt = await sendText(deps, part, signal);
-    await removeSentFileNote(deps, part);
+    await removeSentFileRecord(deps, part);
     return receipt;
   } catch (thrown) {
-    if (!(thrown instanceof ChannelError && thrown.retryable)) await removeSentFileNote(deps, part);
+    if (!(thrown instanceof ChannelError && thrown.retryable))
+      await removeSentFileRecord(deps, part);
     throw thrown;
   }
 }
@@ -292,7 +293,7 @@ async function sendFileBeforeText(
 }
 
 /** Deletes the record of a sent file. If that fails, a row remains that is never read again. */
-async function removeSentFileNote(
+async function removeSentFileRecord(
   { values, note }: SendFileDeps,
   part: OutboundPart,
 ): Promise<void> {

@@ -1,10 +1,10 @@
-import { describeUnread } from '@parley/channels';
+import { describeUnreadContent } from '@parley/channels';
 import type { Attachment, ChatType } from '@parley/core';
 import { listVisibleFiles } from './attachments.ts';
 import { type CardFields, renderCards } from './cards.ts';
 import { renderChecklist } from './checklist.ts';
 import { findEventReason, hasContent, nameUnknownContent } from './message-fields.ts';
-import { readRichText } from './rich-text.ts';
+import { parseRichText } from './rich-text.ts';
 import { type MarkedText, spellOutHiddenTargets } from './text.ts';
 import type { AnsweredMessage, BotIdentity, WireMessage } from './wire.ts';
 import type { MessageMedia } from './wire-basics.ts';
@@ -39,7 +39,7 @@ export function readVisibleContent(message: VisibleMessage, me?: BotIdentity): V
   const { rich_message: rich, checklist } = message;
   const words = [
     spellOutHiddenTargets(getMessageText(message), 0, me),
-    rich === undefined ? '' : readRichText(rich).text,
+    rich === undefined ? '' : parseRichText(rich).text,
   ];
   const list = checklist === undefined ? [] : [renderChecklist(checklist)];
   return {
@@ -84,7 +84,11 @@ export function renderMessageText(
   const { cards, unread } = shown;
   const isNothing = words === '' && cards.length === 0 && listVisibleFiles(message).length === 0;
   const named = unread ?? (isNothing ? nameUnknownContent(message) : undefined);
-  return joinNonEmpty([words, ...cards, named === undefined ? '' : describeUnread(named, type)]);
+  return joinNonEmpty([
+    words,
+    ...cards,
+    named === undefined ? '' : describeUnreadContent(named, type),
+  ]);
 }
 
 const LABELS: Readonly<Record<Attachment['kind'], string>> = {
@@ -105,12 +109,12 @@ export function renderQuotedText(
   me?: BotIdentity,
 ): string {
   const { words, cards, unread } = readVisibleContent(message, me);
-  const named = unread === undefined ? '' : describeUnread(unread, 'group');
+  const named = unread === undefined ? '' : describeUnreadContent(unread, 'group');
   const text =
     joinNonEmpty([words, ...cards, named]) ||
     listVisibleFiles(message).map(formatAttachmentLabel).join(' ');
   const isUnknown = text === '' && findEventReason(message) === undefined && hasContent(message);
-  return isUnknown ? describeUnread(nameUnknownContent(message), 'group') : text;
+  return isUnknown ? describeUnreadContent(nameUnknownContent(message), 'group') : text;
 }
 
 function formatAttachmentLabel({ kind, name }: Attachment): string {

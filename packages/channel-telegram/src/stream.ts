@@ -4,7 +4,7 @@ import { BoundedMap, type Logger, type Monotonic, reasonOf } from '@parley/core'
 import type { TelegramApi } from './api.ts';
 import { hasSoleRecipient } from './ephemeral.ts';
 import { toCallFailure } from './failures.ts';
-import type { GrowingMessages } from './growing.ts';
+import type { GrowingMessageManager } from './growing.ts';
 import { isForeignChat, parseThreadId, toRequestFields } from './places.ts';
 import type { WireMessage } from './wire.ts';
 
@@ -38,7 +38,7 @@ const REMEMBERED = 1_000;
  * for a long answer it shows the part that is being written. A server without drafts is tried only
  * once.
  */
-export function createDrafts(deps: DraftsDeps): DraftStreaming {
+export function createDraftStreaming(deps: DraftsDeps): DraftStreaming {
   const { log, monotonic } = deps;
   const underWay = new Map<string, Promise<void>>();
   const state: DraftState = {
@@ -123,7 +123,7 @@ async function sendDraft(
 /** Combines drafts for private chats with growing messages for groups. */
 export function combineStreaming(
   drafts: StreamingCapability,
-  growing: Pick<GrowingMessages, 'pace' | 'update' | 'discard'>,
+  growing: Pick<GrowingMessageManager, 'pace' | 'update' | 'discard'>,
 ): StreamingCapability {
   return {
     ...drafts,

@@ -5,7 +5,7 @@ import type { TelegramApi } from './api.ts';
 import { createBusinessAccounts } from './business.ts';
 import { findIgnoreReason, toInbound } from './content.ts';
 import { toMessageId } from './ephemeral.ts';
-import { describeMove, type MovedChats } from './moved-chats.ts';
+import { describeMove, type MovedChatRegistry } from './moved-chats.ts';
 import { formatMessageId, getMessageLocation, isForeignChat, toThreadId } from './places.ts';
 import { type BotIdentity, type WireConnection, type WireDeletion, WireMessage } from './wire.ts';
 
@@ -14,7 +14,7 @@ export interface MessageDeps
     ChannelContext<unknown>,
     'account' | 'commands' | 'revise' | 'ignored' | 'notifyOwner' | 'log'
   > {
-  readonly moved: MovedChats;
+  readonly moved: MovedChatRegistry;
   readonly api: Pick<TelegramApi, 'telegram'>;
   /** Called with every message in one of the bot's own chats, edited or not. */
   readonly seen: (message: WireMessage) => void;
@@ -47,11 +47,11 @@ export function createMessageReaders(
   ): Promise<void> => {
     // Chats of business accounts and guests number their messages separately.
     if (!isForeignChat(toThreadId(getMessageLocation(message)))) seen(message);
-    await admitMove(deps, message);
+    await handleChatMigration(deps, message);
     const reason = findIgnoreReason(message);
-    if (reason !== undefined) return noteMessage(deps, message, reason);
+    if (reason !== undefined) return recordIgnoredMessage(deps, message, reason);
     const placed = await business.place(toInbound(message, account, me, commands));
-    if (placed.kind === 'ignored') await noteMessage(deps, message, placed.reason);
+    if (placed.kind === 'ignored') await recordIgnoredMessage(deps, message, placed.reason);
     else await then(placed.message);
   };
   return {
@@ -76,7 +76,7 @@ export function createMessageReaders(
 }
 
 /** Records a message that does not start a turn. */
-async function noteMessage(
+async function recordIgnoredMessage(
   { moved, ignored }: MessageDeps,
   message: WireMessage,
   reason: string,
@@ -96,7 +96,7 @@ async function noteMessage(
  * Both the old and the new chat receive a message about the move, the old one first; the owner is
  * notified once.
  */
-async function admitMove(
+async function handleChatMigration(
   { moved, notifyOwner, log }: MessageDeps,
   { chat, migrate_to_chat_id, migrate_from_chat_id }: WireMessage,
 ): Promise<void> {

@@ -11,9 +11,9 @@ import { closeOnFailure, createKeyStore } from './credentials.ts';
 import { createFiles } from './files.ts';
 import { ContactNames } from './names.ts';
 import { ContactDirectory, GroupCache, toPersonIds } from './people.ts';
-import { RecentMessages } from './quotes.ts';
+import { RecentMessageCache } from './quotes.ts';
 import { createReceiver } from './receiving.ts';
-import { createMessageCapability, SentMessages, sendPart } from './send.ts';
+import { createMessageCapability, SentMessageStore, sendPart } from './send.ts';
 import { CAPABILITIES, RATES, type WhatsAppSettings } from './settings.ts';
 import { TypingIndicator } from './typing.ts';
 
@@ -27,8 +27,8 @@ export function createWhatsAppAdapter(
   const { ackTimeoutMs } = env;
   const stopping = new AbortController();
   const { signal } = stopping;
-  const sent = new SentMessages(values);
-  const recent = new RecentMessages();
+  const sent = new SentMessageStore(values);
+  const recent = new RecentMessageCache();
   const groups = new GroupCache(log);
   const contacts = new ContactDirectory(values);
   const chats = new ChatDirectory(values);

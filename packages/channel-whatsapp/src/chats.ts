@@ -10,7 +10,7 @@ const ChatFacts = z.object({
   /** When the timer was set, in seconds since 1970; phones compare this time. */
   setAt: z.number().optional(),
 });
-export type ChatFacts = z.infer<typeof ChatFacts>;
+export type ChatMetadata = z.infer<typeof ChatFacts>;
 
 /** What a message reveals about its chat. */
 export interface ChatUpdate {
@@ -47,7 +47,7 @@ export class ChatDirectory {
     return { keep: () => this.#keep(chatId), isKept: before.stored !== null };
   }
 
-  async of(chatId: string): Promise<ChatFacts> {
+  async of(chatId: string): Promise<ChatMetadata> {
     return (await this.#find(chatId)).facts;
   }
 
@@ -60,14 +60,14 @@ export class ChatDirectory {
     const known = this.#known.get(chatId);
     if (known !== undefined) return known;
     const stored = (await this.#values.get(KIND, [chatId])).get(chatId) ?? null;
-    const found = { facts: readFacts(stored), stored };
+    const found = { facts: parseChatMetadata(stored), stored };
     this.#known.set(chatId, found);
     return found;
   }
 
   async #keep(chatId: string): Promise<void> {
     const { facts, stored } = await this.#find(chatId);
-    const value = serializeFacts(facts);
+    const value = serializeChatMetadata(facts);
     if (value === stored) return;
     await this.#values.set([{ kind: KIND, id: chatId, value }]);
     this.#known.set(chatId, { facts, stored: value });
@@ -85,12 +85,12 @@ interface StoredUpdate {
  * memory.
  */
 interface KnownChat {
-  readonly facts: ChatFacts;
+  readonly facts: ChatMetadata;
   readonly stored: string | null;
 }
 
 /** Parses stored data and discards invalid values, which the next message reveals again. */
-function readFacts(stored: string | null): ChatFacts {
+function parseChatMetadata(stored: string | null): ChatMetadata {
   try {
     return ChatFacts.safeParse(JSON.parse(stored ?? '{}')).data ?? {};
   } catch {
@@ -102,7 +102,7 @@ function readFacts(stored: string | null): ChatFacts {
  * Merges new data into the current data. A timer that is older than the known one comes from a
  * delayed message and is ignored.
  */
-function mergeChatUpdate(before: ChatFacts, chatId: string, news: ChatUpdate): ChatFacts {
+function mergeChatUpdate(before: ChatMetadata, chatId: string, news: ChatUpdate): ChatMetadata {
   const { address = before.address ?? chatId, expiration, setAt } = news;
   const isOld = setAt !== undefined && before.setAt !== undefined && setAt < before.setAt;
   const timer =
@@ -117,6 +117,6 @@ function mergeChatUpdate(before: ChatFacts, chatId: string, news: ChatUpdate): C
 }
 
 /** Serializes the data; null deletes the row of a chat that has only default values. */
-function serializeFacts(facts: ChatFacts): string | null {
+function serializeChatMetadata(facts: ChatMetadata): string | null {
   return Object.keys(facts).length === 0 ? null : JSON.stringify(facts);
 }

@@ -29,7 +29,7 @@ import type { EncryptedMessages } from './decrypt.ts';
 import { decideAfterConnectionFailure, FIX, getBaileysCode, WhatsAppError } from './failures.ts';
 import { createBaileysLogger, maskNumbers } from './logs.ts';
 import { type GroupCache, isGroup, toPersonJid } from './people.ts';
-import type { SentMessages } from './send.ts';
+import type { SentMessageStore } from './send.ts';
 import type { WhatsAppSettings } from './settings.ts';
 
 interface ConnectionDeps extends ChannelEnv {
@@ -168,7 +168,7 @@ export class Connection {
     if (phone === undefined) report({ kind: 'pairing', code, how: 'scan' });
     if (phone === undefined || this.#asked === socket) return;
     this.#asked = socket;
-    askForCode(socket, phone).then(
+    requestLinkingCode(socket, phone).then(
       (state) => (this.#socket === socket ? report(state) : undefined),
       (thrown: unknown) => this.breakOff(thrown),
     );
@@ -217,7 +217,7 @@ function removeGuessedNumber(creds: AuthenticationCreds): AuthenticationCreds {
  * the connection, which WhatsApp closes after about three minutes. Baileys ignores the server's
  * response, so a refusal closes the connection here.
  */
-async function askForCode(
+async function requestLinkingCode(
   { ws, requestPairingCode, end }: WASocket,
   phone: string,
 ): Promise<ChannelState> {
@@ -230,11 +230,11 @@ async function askForCode(
   return { kind: 'pairing', code: `${code.slice(0, 4)}-${code.slice(4)}`, how: 'type' };
 }
 
-interface SocketParts {
+interface BaileysSocketDeps {
   readonly settings: WhatsAppSettings;
   readonly keys: SignalKeyStore;
   readonly encrypted: EncryptedMessages;
-  readonly sent: SentMessages;
+  readonly sent: SentMessageStore;
   readonly groups: GroupCache;
   /** Called with a message stanza before Baileys handles it. Baileys waits for the promise. */
   readonly heard: (stanza: BinaryNode, socket: WASocket) => Promise<void> | undefined;
@@ -247,7 +247,7 @@ const Version = z.tuple([z.coerce.number(), z.coerce.number(), z.coerce.number()
  * Creates a Baileys socket with Parley's stores and decryption. The account does not appear as
  * online (otherwise the phone would not ring), and messages outside chats are ignored.
  */
-export function openSocket(parts: SocketParts, creds: AuthenticationCreds): WASocket {
+export function openSocket(parts: BaileysSocketDeps, creds: AuthenticationCreds): WASocket {
   const { settings, keys, encrypted, sent, groups, heard, log } = parts;
   const logger = createBaileysLogger(log);
   const { version } = settings;

@@ -4,8 +4,8 @@ import {
   applyEdit,
   isIncomingMessage,
   listPeople,
+  parseChatChange,
   type RawMessage,
-  readChange,
   toInbound,
   toReaction,
 } from './content.ts';
@@ -94,7 +94,7 @@ describe('the inbound message of a WhatsApp message', () => {
         for (const chat of [ANN.pn, GROUP]) {
           expect(() => inbound(less, { chat })).not.toThrow();
           expect(() => reacted(less, { chat })).not.toThrow();
-          expect(() => readChange(less)).not.toThrow();
+          expect(() => parseChatChange(less)).not.toThrow();
         }
     }
   });

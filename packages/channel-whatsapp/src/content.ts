@@ -1,11 +1,11 @@
-import { type CommandInfo, describeUnread, isCommand, parseCommand } from '@parley/channels';
+import { type CommandInfo, describeUnreadContent, isCommand, parseCommand } from '@parley/channels';
 import { type Authored, type ChatType, InboundMessage, InboundReaction } from '@parley/core';
 import { proto } from '@whiskeysockets/baileys';
 import {
   createUnreadableResult,
   isForwarded,
   type ReadResult,
-  readMessage,
+  readMessageContent,
   readQuotedMessage,
   unwrapMessage,
   type VisibleContent,
@@ -13,12 +13,12 @@ import {
 import { mentionsPerson, replaceMentions, shortenName } from './mentions.ts';
 import { isGroup, isPerson, type PersonIds, toPersonJid, toPublicId } from './people.ts';
 import {
-  isId,
+  getQuotation,
+  getQuotedMessage,
+  getReply,
+  isValidId,
+  type QuoteContext,
   type QuotedMessage,
-  type QuoteFacts,
-  readQuotation,
-  readQuoted,
-  readReply,
   selectFiles,
 } from './quoted.ts';
 
@@ -45,7 +45,7 @@ export interface RawMessage {
 }
 
 /** Information that is needed in addition to the message. */
-interface MessageFacts extends Omit<QuoteFacts, 'chat'> {
+interface MessageContext extends Omit<QuoteContext, 'chat'> {
   readonly account: string;
   /** The sender's JID as the core uses it; see `ContactDirectory`. */
   readonly sender: string;
@@ -107,25 +107,25 @@ const MAX_NAMED = 256;
 const NOWHERE = { chat: '', id: '' };
 
 /** Converts a WhatsApp message into an inbound message (F01). */
-export function toInbound(message: RawMessage, known: MessageFacts): InboundResult {
+export function toInbound(message: RawMessage, known: MessageContext): InboundResult {
   const look = readContent(message);
   if (look.kind === 'nothing') return look;
   const { shown } = look;
   const facts = { ...known, chat: message.chat };
-  const quoted = readQuoted(shown.context, facts);
+  const quoted = getQuotedMessage(shown.context, facts);
   const type = isGroup(message.chat) ? 'group' : 'direct';
   const files = selectFiles(shown, quoted).slice(0, MAX_FILES);
-  const words = renderWordsWithOrigin(shown, known);
+  const words = renderTextWithOrigin(shown, known);
   const checked = InboundMessage.safeParse({
     ...toChatAndSender(message, known),
     messageId: message.id,
-    text: addUnreadNames(words, shown, type),
-    authored: findAuthored(shown, quoted, message, known),
+    text: appendUnreadContent(words, shown, type),
+    authored: findAuthoredText(shown, quoted, message, known),
     ...(files.length === 0 ? {} : { attachments: files }),
-    ...(isId(shown.albumId) && { albumId: shown.albumId }),
+    ...(isValidId(shown.albumId) && { albumId: shown.albumId }),
     ...toCommentReply(shown, known),
-    ...readReply(shown.context, quoted, known),
-    ...readQuotation(shown, quoted, facts),
+    ...getReply(shown.context, quoted, known),
+    ...getQuotation(shown, quoted, facts),
     mentions: listMentions(shown, known),
     addressed: type === 'direct' || isAddressed(shown, known),
     sentAt: message.time * 1000,
@@ -142,14 +142,14 @@ const MAX_FILES = 32;
 function readContent(message: RawMessage): ReadResult {
   const { unread, content } = message;
   return unread === undefined
-    ? readMessage(content, toMediaMessage(message))
+    ? readMessageContent(content, toMediaMessage(message))
     : createUnreadableResult(unread);
 }
 
 /** A message's text with names instead of mentions, and with its origin if it was forwarded. */
-function renderWordsWithOrigin(
+function renderTextWithOrigin(
   shown: VisibleContent,
-  { nameOf }: Pick<MessageFacts, 'nameOf'>,
+  { nameOf }: Pick<MessageContext, 'nameOf'>,
 ): string {
   const words = replaceMentions(shown.words, shown.context, nameOf);
   const origin = renderOrigin(shown.context);
@@ -170,17 +170,17 @@ function renderOrigin(context: proto.IContextInfo | undefined): string {
   return isForwarded(context) ? '[Forwarded]' : '';
 }
 
-function addUnreadNames(words: string, { unread }: VisibleContent, type: ChatType): string {
-  const names = unread.map((what) => describeUnread(what, type));
+function appendUnreadContent(words: string, { unread }: VisibleContent, type: ChatType): string {
+  const names = unread.map((what) => describeUnreadContent(what, type));
   return [words, ...names].filter((part) => part !== '').join('\n');
 }
 
 /** The message to which a comment belongs, because comments do not contain a quotation. */
 function toCommentReply(
   { target }: VisibleContent,
-  { people }: Pick<MessageFacts, 'people'>,
+  { people }: Pick<MessageContext, 'people'>,
 ): Pick<InboundMessage, 'replyTo'> {
-  if (!isId(target?.id)) return {};
+  if (!isValidId(target?.id)) return {};
   const author = toPersonJid(target.participant);
   const senderId = author && toPublicId(people.get(author) ?? author);
   return { replyTo: { messageId: target.id, ...(senderId !== undefined && { senderId }) } };
@@ -192,7 +192,7 @@ const MAX_EMOJI = 64;
 /** Converts a reaction; undefined for anything else. A person has one reaction per message. */
 export function toReaction(
   message: RawMessage,
-  known: Pick<MessageFacts, 'account' | 'title' | 'sender'>,
+  known: Pick<MessageContext, 'account' | 'title' | 'sender'>,
 ): InboundReaction | undefined {
   const reaction = unwrapMessage(message.content).content.reactionMessage;
   if (!reaction) return undefined;
@@ -209,7 +209,7 @@ export function toReaction(
 
 function toChatAndSender(
   message: RawMessage,
-  { account, title, sender }: Pick<MessageFacts, 'account' | 'title' | 'sender'>,
+  { account, title, sender }: Pick<MessageContext, 'account' | 'title' | 'sender'>,
 ) {
   return {
     channel: 'whatsapp',
@@ -235,15 +235,15 @@ function toChatAndSender(
 export function applyEdit(
   old: InboundMessage,
   content: proto.IMessage,
-  known: Pick<MessageFacts, 'me' | 'people' | 'commands' | 'nameOf'>,
+  known: Pick<MessageContext, 'me' | 'people' | 'commands' | 'nameOf'>,
 ): InboundMessage | undefined {
-  const look = readMessage(content, { chat: old.chat.id, id: old.messageId });
+  const look = readMessageContent(content, { chat: old.chat.id, id: old.messageId });
   const shown = look.kind === 'shown' ? look.shown : undefined;
-  const words = shown === undefined ? '' : renderWordsWithOrigin(shown, known);
+  const words = shown === undefined ? '' : renderTextWithOrigin(shown, known);
   // An edit contains a caption but not its file. The file comes from the original message, if it
   // could be read.
   const isNamed = shown !== undefined && old.attachments === undefined;
-  const text = isNamed ? addUnreadNames(words, shown, old.chat.type) : words;
+  const text = isNamed ? appendUnreadContent(words, shown, old.chat.type) : words;
   if (text === '' && old.attachments === undefined) return undefined;
   const addressed = old.addressed || (shown !== undefined && isAddressed(shown, known));
   const mentioned = shown ? listMentions(shown, known) : old.mentions;
@@ -267,16 +267,16 @@ function mergeAuthored(
  * The text that the sender typed or spoke. A quotation counts if it is the sender's own text or, in
  * a direct chat, the account's text. The recording in a quoted message never counts as spoken.
  */
-function findAuthored(
+function findAuthoredText(
   { isTyped, unread, context, files }: VisibleContent,
   quoted: QuotedMessage | undefined,
   { chat, from }: Pick<RawMessage, 'chat' | 'from'>,
-  { me }: Pick<MessageFacts, 'me'>,
+  { me }: Pick<MessageContext, 'me'>,
 ): Authored {
   const isTheirs =
     isPerson(context?.participant, from) || (!isGroup(chat) && isPerson(context?.participant, me));
   const isVoice = files.some(({ kind }) => kind === 'voice') && !isForwarded(context);
-  const isHere = quoted?.elsewhere === undefined && isId(context?.stanzaId);
+  const isHere = quoted?.elsewhere === undefined && isValidId(context?.stanzaId);
   const isQuoteTyped = quoted?.shown?.isTyped === true && quoted.shown.unread.length === 0;
   return {
     ...(isTyped && unread.length === 0 && { text: true }),
@@ -298,7 +298,7 @@ function toUsername({ from }: RawMessage, sender: string): { readonly username?:
 
 function isAddressed(
   { words, context, target }: VisibleContent,
-  { me, commands = [] }: Pick<MessageFacts, 'me' | 'commands'>,
+  { me, commands = [] }: Pick<MessageContext, 'me' | 'commands'>,
 ): boolean {
   const isCalled = parseCommand(words) !== null || isCommand(words, commands);
   const isOurs = isCalled && !isForwarded(context);
@@ -308,7 +308,7 @@ function isAddressed(
 
 function listMentions(
   { context }: VisibleContent,
-  { people }: Pick<MessageFacts, 'people'>,
+  { people }: Pick<MessageContext, 'people'>,
 ): string[] {
   const jids = (context?.mentionedJid ?? []).map(toPersonJid).filter((jid) => jid !== undefined);
   return [...new Set(jids.map((jid) => toPublicId(people.get(jid) ?? jid)))];
@@ -322,7 +322,7 @@ export type ChatChange =
   | { readonly kind: 'expiration'; readonly seconds: number };
 
 /** An edit, a deletion or a new timer; undefined for everything else. */
-export function readChange(wrapped: proto.IMessage): ChatChange | undefined {
+export function parseChatChange(wrapped: proto.IMessage): ChatChange | undefined {
   const protocol = unwrapMessage(wrapped).content.protocolMessage;
   if (!protocol) return undefined;
   const { REVOKE, MESSAGE_EDIT, EPHEMERAL_SETTING } = proto.Message.ProtocolMessage.Type;

@@ -1,4 +1,4 @@
-import { createMemoryValues } from '@parley/core/testing';
+import { createInMemoryAdapterValues } from '@parley/core/testing';
 import { initAuthCreds, proto, type SignalDataSet } from '@whiskeysockets/baileys';
 import { describe, expect, it } from 'vitest';
 import { createKeyStore, loadCredentials, saveCredentials } from './credentials.ts';
@@ -28,7 +28,7 @@ const DATA: SignalDataSet = {
 };
 
 function scene() {
-  const values = createMemoryValues();
+  const values = createInMemoryAdapterValues();
   const damages: WhatsAppError[] = [];
   return { values, damages, keys: createKeyStore(values, (error) => damages.push(error)) };
 }

@@ -57,7 +57,7 @@ export async function saveCredentials(
   values: AdapterValues,
   creds: AuthenticationCreds,
 ): Promise<void> {
-  await values.set([{ kind: CREDENTIALS, id: CREDENTIALS, value: encode(creds) }]);
+  await values.set([{ kind: CREDENTIALS, id: CREDENTIALS, value: encodeValue(creds) }]);
 }
 
 /**
@@ -94,12 +94,12 @@ function toAdapterValues(data: SignalDataSet): AdapterValue[] {
     Object.entries(entries).map(([id, value]) => ({
       kind,
       id,
-      value: value === null || value === undefined ? null : encode(value),
+      value: value === null || value === undefined ? null : encodeValue(value),
     })),
   );
 }
 
-function encode(value: unknown): string {
+function encodeValue(value: unknown): string {
   return JSON.stringify(value, BufferJSON.replacer);
 }
 

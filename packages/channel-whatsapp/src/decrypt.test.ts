@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { keepUnusedSessions } from './decrypt.ts';
+import { carryOverUnusedSessions } from './decrypt.ts';
 
 const session = (used: number, ratchet: string) => ({
   indexInfo: { used },
@@ -15,7 +15,7 @@ it('decrypting a message changes only the session that decrypted it', () => {
     version: 'v1',
     _sessions: { older: session(30, 'a2'), newest: session(20, 'spoiled'), more: session(5, 'c') },
   };
-  expect(keepUnusedSessions(before, after)).toEqual({
+  expect(carryOverUnusedSessions(before, after)).toEqual({
     version: 'v1',
     _sessions: { older: session(30, 'a2'), newest: session(20, 'b'), more: session(5, 'c') },
   });

@@ -184,14 +184,17 @@ async function decryptInSession(
   const plain = await repository.decryptMessage(message);
   const after = await sessions();
   if (before.success && after.success) {
-    const record = KEY_SHAPES.session.parse(keepUnusedSessions(before.data, after.data));
+    const record = KEY_SHAPES.session.parse(carryOverUnusedSessions(before.data, after.data));
     await keys.set({ session: { [address]: record } });
   }
   return plain;
 }
 
 /** Leaves unused sessions unchanged. */
-export function keepUnusedSessions(before: SignalSessions, after: SignalSessions): SignalSessions {
+export function carryOverUnusedSessions(
+  before: SignalSessions,
+  after: SignalSessions,
+): SignalSessions {
   const sessions = Object.entries(after._sessions).map(([name, session]) => {
     const old = before._sessions[name];
     return [name, old?.indexInfo.used === session.indexInfo.used ? old : session];

@@ -1,5 +1,5 @@
 import { createDecipheriv, createHash } from 'node:crypto';
-import { type FilesCapability, readUpTo } from '@parley/channels';
+import { type FilesCapability, readWithLimit } from '@parley/channels';
 import { ChannelError } from '@parley/core';
 import {
   DEFAULT_ORIGIN,
@@ -8,7 +8,7 @@ import {
   type WAMessage,
   type WASocket,
 } from '@whiskeysockets/baileys';
-import { type MediaRef, readRef } from './media-ref.ts';
+import { type MediaRef, parseMediaRef } from './media-ref.ts';
 import { isLoopbackUrl } from './settings.ts';
 
 /**
@@ -31,14 +31,14 @@ export function createFiles(deps: FilesDeps): FilesCapability {
   return {
     maxBytes: LARGEST_BYTES,
     async fetch(text, limit, signal) {
-      const ref = readRef(text);
+      const ref = parseMediaRef(text);
       if (ref === undefined)
         throw createFileRefusedError('its reference does not belong to this channel');
       if (ref.size !== undefined && ref.size > limit) throw createFileTooLargeError(limit);
       const terms = { server: deps.server, limit, signal };
-      const first = await fetchEncrypted(ref.address, terms);
+      const first = await fetchEncryptedFile(ref.address, terms);
       if (first.kind === 'encrypted') return decryptFile(ref, first.bytes);
-      const second = await fetchEncrypted(await requestReupload(deps, ref, signal), terms);
+      const second = await fetchEncryptedFile(await requestReupload(deps, ref, signal), terms);
       if (second.kind === 'gone') throw createFileGoneError();
       return decryptFile(ref, second.bytes);
     },
@@ -123,7 +123,7 @@ type EncryptedFile =
  * and read without a limit.
  * @throws ChannelError
  */
-async function fetchEncrypted(address: string, terms: FetchOptions): Promise<EncryptedFile> {
+async function fetchEncryptedFile(address: string, terms: FetchOptions): Promise<EncryptedFile> {
   let next = address;
   for (let steps = 0; steps < MAX_REDIRECTS; steps += 1) {
     const url = toMediaUrl(next, terms.server);
@@ -175,7 +175,7 @@ async function readEncryptedFile(
     if (status >= 500 || status === 429) throw createUnreachableError(`it answers ${status}`);
     throw createFileRefusedError(`WhatsApp answers ${status}`);
   }
-  const bytes = await readUpTo(body, limit + OVERHEAD_BYTES).catch((thrown: unknown) => {
+  const bytes = await readWithLimit(body, limit + OVERHEAD_BYTES).catch((thrown: unknown) => {
     throw createUnreachableError(thrown);
   });
   if (bytes === undefined) throw createFileTooLargeError(limit);

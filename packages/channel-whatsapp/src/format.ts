@@ -50,7 +50,7 @@ export async function createFileMessage(
     if (!(await handle.stat()).isFile()) throw createUnreadableFileError(file, 'it is not a file');
     // The file is always passed as a stream instead of a path, because Baileys would read any URL
     // or path.
-    const preview = file.kind === 'image' && (await isPreviewed(handle));
+    const preview = file.kind === 'image' && (await canPreview(handle));
     const content = createFileContent(file, caption, preview, {
       stream: handle.createReadStream(),
     });
@@ -69,7 +69,7 @@ export async function createFileMessage(
 
 type FileStream = Extract<AnyMediaMessageContent, { audio: unknown }>['audio'];
 
-async function isPreviewed(handle: FileHandle): Promise<boolean> {
+async function canPreview(handle: FileHandle): Promise<boolean> {
   const beginning = Buffer.alloc(SIZE_WITHIN);
   const { bytesRead } = await handle.read(beginning, 0, SIZE_WITHIN, 0);
   const pixels = countPixels(beginning.subarray(0, bytesRead));

@@ -1,15 +1,15 @@
 import type { ChannelContext, IngressOutcome } from '@parley/channels';
 import type { InboundMessage } from '@parley/core';
-import { createMemoryValues, silentRuntime } from '@parley/core/testing';
+import { createInMemoryAdapterValues, silentRuntime } from '@parley/core/testing';
 import { proto, writeRandomPadMax16 } from '@whiskeysockets/baileys';
 import { describe, expect, it } from 'vitest';
 import { ChatDirectory } from './chats.ts';
-import { admitMessage, readMessage } from './intake.ts';
+import { admitMessage, parseMessage } from './intake.ts';
 import { ContactNames } from './names.ts';
 import { classifyStanza } from './notices.ts';
 import { ContactDirectory } from './people.ts';
-import { RecentMessages } from './quotes.ts';
-import { listResent } from './resent.ts';
+import { RecentMessageCache } from './quotes.ts';
+import { listResentMessages } from './resent.ts';
 
 const ANN = '491500000001@s.whatsapp.net';
 const BEN = '491500000002@s.whatsapp.net';
@@ -25,7 +25,7 @@ interface Core {
 
 /** The adapter's path from decrypted bytes to the core, whose responses the test chooses. */
 function intake({ outcome, stored = null }: Core = {}) {
-  const values = createMemoryValues();
+  const values = createInMemoryAdapterValues();
   const received: InboundMessage[] = [];
   const told: unknown[] = [];
   const reasons: string[] = [];
@@ -45,7 +45,7 @@ function intake({ outcome, stored = null }: Core = {}) {
     },
     me: () => ME,
     contacts: new ContactDirectory(values),
-    recent: new RecentMessages(),
+    recent: new RecentMessageCache(),
     groups: { title: () => undefined, isAdmin: async () => false },
     chats: new ChatDirectory(values),
     names: new ContactNames(),
@@ -58,7 +58,7 @@ function intake({ outcome, stored = null }: Core = {}) {
     const message = proto.Message.fromObject({ ...content });
     const plain = writeRandomPadMax16(proto.Message.encode(message).finish());
     const envelope = { from: ANN, id: 'A1', t: '5', notify: 'Ann', ...attrs };
-    const raw = await readMessage(envelope, plain, known, () => NOW);
+    const raw = await parseMessage(envelope, plain, known, () => NOW);
     if (raw === undefined) throw new Error('not read');
     await admitMessage(deps, raw, known);
   };
@@ -207,7 +207,7 @@ describe("a message that the account's own phone resends", () => {
     const content = {
       protocolMessage: { peerDataOperationRequestResponseMessage: { peerDataOperationResult } },
     };
-    return listResent({ chat: ANN, id: 'P', from, name: '', time: 1, content }, ME);
+    return listResentMessages({ chat: ANN, id: 'P', from, name: '', time: 1, content }, ME);
   };
 
   it('[F16] is named if Parley does not know its kind', () => {

@@ -7,8 +7,8 @@ import {
   type ChatChange,
   isIncomingMessage,
   listPeople,
+  parseChatChange,
   type RawMessage,
-  readChange,
   toChatId,
   toInbound,
   toReaction,
@@ -27,11 +27,11 @@ import {
   toPersonJid,
   toPublicId,
 } from './people.ts';
-import { isStoredFor, type RecentMessages } from './quotes.ts';
+import { isMessageFromPerson, type RecentMessageCache } from './quotes.ts';
 import { toMessageSeconds } from './times.ts';
 
 /** Baileys' mapping from identities to numbers. */
-type KnownPeople = Pick<
+type IdentityMapping = Pick<
   ReturnType<SocketConfig['makeSignalRepository']>['lidMapping'],
   'getPNForLID'
 >;
@@ -41,10 +41,10 @@ type KnownPeople = Pick<
  * message. If the envelope does not contain a number, the number known from earlier messages is
  * used, so that a person keeps one id.
  */
-export async function readMessage(
+export async function parseMessage(
   envelope: MessageEnvelope,
   plain: Uint8Array,
-  people: KnownPeople,
+  people: IdentityMapping,
   clock: Clock,
 ): Promise<RawMessage | undefined> {
   const decoded = decodeContent(plain);
@@ -58,7 +58,7 @@ type DecodedContent = Pick<RawMessage, 'content' | 'unread'>;
 export async function createRawMessage(
   envelope: MessageEnvelope,
   decoded: DecodedContent,
-  people: KnownPeople,
+  people: IdentityMapping,
   clock: Clock,
 ): Promise<RawMessage | undefined> {
   const { from: chat, id, participant, notify = '', t } = envelope;
@@ -77,7 +77,7 @@ export async function createRawMessage(
 }
 
 /** Adds the number known from earlier messages to a person's ids, if there is one. */
-async function addKnownNumber(person: PersonIds, people: KnownPeople): Promise<PersonIds> {
+async function addKnownNumber(person: PersonIds, people: IdentityMapping): Promise<PersonIds> {
   const { lid, pn } = person;
   if (lid === undefined || pn !== undefined) return person;
   const number = toPersonJid(await people.getPNForLID(lid));
@@ -114,7 +114,7 @@ interface IntakeDeps {
   /** All ids of the account; empty before it is linked. */
   readonly me: () => PersonIds;
   readonly contacts: ContactDirectory;
-  readonly recent: RecentMessages;
+  readonly recent: RecentMessageCache;
   readonly groups: Pick<GroupCache, 'title' | 'isAdmin'>;
   readonly chats: Pick<ChatDirectory, 'hear'>;
   readonly names: Pick<ContactNames, 'note' | 'of'>;
@@ -130,14 +130,14 @@ interface IntakeDeps {
 export async function admitMessage(
   deps: IntakeDeps,
   raw: RawMessage,
-  known: KnownPeople,
+  known: IdentityMapping,
 ): Promise<void> {
   const me = deps.me();
   if (!isIncomingMessage(raw, me)) return;
   const sender = await deps.contacts.jidOf(raw.from);
   if (sender === undefined) return;
   deps.names.note(raw.from, raw.name);
-  const change = readChange(raw.content);
+  const change = parseChatChange(raw.content);
   if (change !== undefined) return admitChange(deps, { raw, sender, change }, known);
   const { account, commands, reacted } = deps.context;
   const title = deps.groups.title(raw.chat);
@@ -147,7 +147,7 @@ export async function admitMessage(
   const facts = { account, me, sender, title, people, commands, ...createNameLookups(deps) };
   const inbound = toInbound(raw, facts);
   if (inbound.kind === 'message') return receiveMessage(deps, { raw, sender }, inbound.message);
-  if (inbound.reason !== undefined) await noteIgnored(deps, { raw, sender }, inbound.reason);
+  if (inbound.reason !== undefined) await recordIgnoredEvent(deps, { raw, sender }, inbound.reason);
 }
 
 async function receiveMessage(
@@ -156,8 +156,8 @@ async function receiveMessage(
   message: InboundMessage,
 ): Promise<void> {
   const { raw } = sent;
-  if (!deps.recent.remember(message, raw.from)) return noteIgnored(deps, sent, OTHERS_ID);
-  const { keep } = await deps.chats.hear(message.chat.id, readChatUpdate(raw));
+  if (!deps.recent.remember(message, raw.from)) return recordIgnoredEvent(deps, sent, OTHERS_ID);
+  const { keep } = await deps.chats.hear(message.chat.id, parseChatUpdate(raw));
   const outcome = await deps.context.receive(message, {
     isAdministrator: async () => isGroup(raw.chat) && deps.groups.isAdmin(raw.chat, raw.from),
   });
@@ -169,7 +169,7 @@ async function receiveMessage(
 }
 
 /** The address that a person used, and the timer on the person's message. */
-export function readChatUpdate({ chat, content }: RawMessage): ChatUpdate {
+export function parseChatUpdate({ chat, content }: RawMessage): ChatUpdate {
   const { expiration, ephemeralSettingTimestamp } =
     findContextInfo(unwrapMessage(content).content) ?? {};
   return {
@@ -199,7 +199,7 @@ interface ReceivedMessage {
  * Records why an event was ignored. If the reason cannot be stored, this is only logged, so that
  * the message is not delivered again.
  */
-async function noteIgnored(
+async function recordIgnoredEvent(
   { context, log }: IntakeDeps,
   { raw, sender }: ReceivedMessage,
   reason: string,
@@ -222,15 +222,15 @@ interface ChangingMessage extends ReceivedMessage {
 async function admitChange(
   deps: IntakeDeps,
   { raw, sender, change }: ChangingMessage,
-  known: KnownPeople,
+  known: IdentityMapping,
 ): Promise<void> {
   const { recent, context } = deps;
   const chatId = toChatId(raw.chat, sender);
-  if (change.kind === 'expiration') return admitTimer(deps, { raw, sender }, change.seconds);
+  if (change.kind === 'expiration') return recordTimerChange(deps, { raw, sender }, change.seconds);
   const old = recent.find(chatId, change.id);
-  if (old === undefined || !(await mayChange(deps, { raw, sender }, old.from, change))) {
+  if (old === undefined || !(await canChangeMessage(deps, { raw, sender }, old.from, change))) {
     const what = change.kind === 'deleted' ? 'a deletion' : 'a change';
-    return noteIgnored(
+    return recordIgnoredEvent(
       deps,
       { raw, sender },
       `${what} of a message that was already answered, or that is not theirs`,
@@ -246,7 +246,7 @@ async function admitChange(
   const here = { me: deps.me(), people, commands: context.commands, ...createNameLookups(deps) };
   const message = applyEdit(old.message, change.content, here);
   if (message === undefined) {
-    return noteIgnored(deps, { raw, sender }, 'an edit that leaves nothing to read');
+    return recordIgnoredEvent(deps, { raw, sender }, 'an edit that leaves nothing to read');
   }
   await context.revise({ kind: 'edited', message });
   recent.remember(message, old.from);
@@ -255,7 +255,7 @@ async function admitChange(
 /**
  * Records a chat's new timer. For groups, WhatsApp itself reports the duration; see `GroupCache`.
  */
-async function admitTimer(
+async function recordTimerChange(
   deps: IntakeDeps,
   { raw, sender }: ReceivedMessage,
   seconds: number,
@@ -271,14 +271,14 @@ async function admitTimer(
   // revealed.
   if (isKept || (await deps.context.history(chatId, 1)).length > 0) await keep();
   const reason = seconds > 0 ? `messages disappear after ${seconds} s` : 'messages stay again';
-  await noteIgnored(deps, { raw, sender }, `a setting of the chat: ${reason}`);
+  await recordIgnoredEvent(deps, { raw, sender }, `a setting of the chat: ${reason}`);
 }
 
 /**
  * Whether a person may change a message. This check is necessary because all group members share
  * the group's key, so one member could change another's message.
  */
-async function mayChange(
+async function canChangeMessage(
   { groups, context }: IntakeDeps,
   { raw: { chat, from }, sender }: ReceivedMessage,
   author: PersonIds,
@@ -287,7 +287,7 @@ async function mayChange(
   if (isPerson(from.lid, author) || isPerson(from.pn, author)) {
     // After a restart, a forged copy of an earlier message may be the first copy that is
     // remembered.
-    return isStoredFor(context, toChatId(chat, sender), id, from);
+    return isMessageFromPerson(context, toChatId(chat, sender), id, from);
   }
   return kind === 'deleted' && isGroup(chat) && groups.isAdmin(chat, from);
 }
@@ -295,7 +295,7 @@ async function mayChange(
 async function lookUpNames(
   { contacts }: IntakeDeps,
   jids: readonly string[],
-  known: KnownPeople,
+  known: IdentityMapping,
 ): Promise<ReadonlyMap<string, string>> {
   const names = new Map<string, string>();
   for (const jid of new Set(jids)) {

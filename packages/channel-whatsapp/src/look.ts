@@ -118,18 +118,18 @@ const SECOND_COPIES: ReadonlySet<number> = new Set([
 ]);
 
 /** Reads everything that a message shows, inside any number of wrappers. */
-export function readMessage(wrapped: proto.IMessage, place: MediaMessage): ReadResult {
+export function readMessageContent(wrapped: proto.IMessage, place: MediaMessage): ReadResult {
   const opened = unwrapMessage(wrapped);
   const { content } = opened;
   const album = findAssociation(wrapped, content);
   if (SECOND_COPIES.has(album?.associationType ?? 0)) {
     return { kind: 'nothing', reason: 'the same picture or video in another quality' };
   }
-  const readings = readFields(content);
+  const readings = readAllFields(content);
   if (readings.length === 0) return explainEmptyMessage(opened);
   const isAlbum = album?.associationType === AssociationType.MEDIA_ALBUM;
   const albumId = (isAlbum && album.parentMessageKey?.id) || undefined;
-  const shown = combineReadings(readings, opened, place);
+  const shown = combineContents(readings, opened, place);
   if (!isEmptyContent(shown)) return { kind: 'shown', shown: { ...shown, albumId } };
   const isText = listFields(content).some((field) => TEXTS.has(field));
   return isText ? explainEmptyMessage(opened) : createUnreadableResult('a message without content');
@@ -193,17 +193,17 @@ export function readQuotedMessage(
   wrapped: proto.IMessage,
   place: MediaMessage,
 ): VisibleContent | undefined {
-  const look = readMessage(wrapped, place);
+  const look = readMessageContent(wrapped, place);
   if (look.kind === 'shown') return look.shown;
   const { albumMessage, protocolMessage } = unwrapMessage(wrapped).content;
   // Some apps quote an edited message by quoting its edit.
   const edited =
-    protocolMessage?.editedMessage && readMessage(protocolMessage.editedMessage, place);
+    protocolMessage?.editedMessage && readMessageContent(protocolMessage.editedMessage, place);
   if (edited?.kind === 'shown') return edited.shown;
   return albumMessage ? { ...NOTHING, unread: [describeAlbum(albumMessage)] } : undefined;
 }
 
-function readFields(content: proto.IMessage): KindContent[] {
+function readAllFields(content: proto.IMessage): KindContent[] {
   const readings = listFields(content).flatMap((field) => readField(content, field));
   const protocol = content.protocolMessage && findProtocolKind(content.protocolMessage);
   return protocol?.is === 'named' ? [...readings, { unread: protocol.what }] : readings;
@@ -229,7 +229,7 @@ function findProtocolKind({ type }: proto.Message.IProtocolMessage): ProtocolKin
   return isProtocolType(name) ? PROTOCOL_KINDS[name] : NEWER;
 }
 
-function combineReadings(
+function combineContents(
   readings: readonly KindContent[],
   opened: UnwrappedMessage,
   place: MediaMessage,

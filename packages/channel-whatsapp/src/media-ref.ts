@@ -38,7 +38,7 @@ export type MediaRef = z.infer<typeof MediaRef>;
 export type MediaMessage = Pick<MediaRef, 'chat' | 'id' | 'writer' | 'fromMe'>;
 
 /** Parses an attachment's reference; undefined if it was not created by this channel. */
-export function readRef(text: string): MediaRef | undefined {
+export function parseMediaRef(text: string): MediaRef | undefined {
   try {
     return MediaRef.safeParse(JSON.parse(text)).data;
   } catch {

@@ -1,4 +1,4 @@
-import { toVisibleLine } from '@parley/core';
+import { toDisplayLine } from '@parley/core';
 import type { proto } from '@whiskeysockets/baileys';
 import { isPerson, type PersonIds, toPersonJid } from './people.ts';
 
@@ -13,7 +13,7 @@ const MAX_NAME = 60;
 
 /** A name chosen by a person, shortened to one line. */
 export function shortenName(name: string): string {
-  const line = toVisibleLine(name).replace(/\s+/g, ' ').trim();
+  const line = toDisplayLine(name).replace(/\s+/g, ' ').trim();
   return line.length > MAX_NAME ? `${line.slice(0, MAX_NAME).toWellFormed()}…` : line;
 }
 

@@ -6,7 +6,7 @@ import { isGroup, toPersonIds, toPersonJid, toPublicId } from './people.ts';
 import { toMessageSeconds } from './times.ts';
 
 /** A stanza that Baileys does not decrypt. */
-export type UnseenStanza =
+export type UndecryptedStanza =
   /** A stanza without content that is not addressed to this account. */
   | { readonly kind: 'ignored'; readonly reason: string }
   /** WhatsApp withholds the content from linked devices and does not send another stanza. */
@@ -23,7 +23,7 @@ const PHONES_ALONE: ReadonlyMap<string, string> = new Map([
  * Classifies a stanza without content; undefined if the stanza is decrypted and admitted, or if
  * Baileys requests it again.
  */
-export function classifyStanza({ attrs, content }: BinaryNode): UnseenStanza | undefined {
+export function classifyStanza({ attrs, content }: BinaryNode): UndecryptedStanza | undefined {
   const { from = '', participant } = attrs;
   const reason = findIgnoreReason(from) ?? findSenderIgnoreReason(participant ?? from);
   if (reason !== undefined) return { kind: 'ignored', reason };
@@ -55,7 +55,7 @@ function findSenderIgnoreReason(sender: string): string | undefined {
     : 'its sender is not a person on WhatsApp';
 }
 
-interface NoteDeps {
+interface IgnoredStanzaDeps {
   readonly context: Pick<ChannelContext<unknown>, 'ignored' | 'clock'>;
   readonly log: Logger;
 }
@@ -63,8 +63,8 @@ interface NoteDeps {
 /**
  * Records why a stanza does not start a turn. Never rejects, because nothing depends on the record.
  */
-export async function noteStanza(
-  { context, log }: NoteDeps,
+export async function recordIgnoredStanza(
+  { context, log }: IgnoredStanzaDeps,
   { attrs }: BinaryNode,
   reason: string,
 ): Promise<void> {
@@ -82,7 +82,7 @@ export async function noteStanza(
   });
 }
 
-interface NoticeDeps extends NoteDeps {
+interface NoticeDeps extends IgnoredStanzaDeps {
   readonly nameOf: (jid: string) => string | undefined;
   /** Admits a message derived from an event on the socket. */
   readonly admit: (raw: RawMessage, socket: WASocket) => Promise<void>;
@@ -95,7 +95,11 @@ interface NoticeDeps extends NoteDeps {
 export function listenForNotices(socket: WASocket, deps: NoticeDeps): void {
   const changed = guarded('group notification', (stanza: BinaryNode) => {
     const change = Array.isArray(stanza.content) ? stanza.content[0]?.tag : undefined;
-    void noteStanza(deps, stanza, `WhatsApp's note about the group: ${change ?? 'a change'}`);
+    void recordIgnoredStanza(
+      deps,
+      stanza,
+      `WhatsApp's note about the group: ${change ?? 'a change'}`,
+    );
   });
   socket.ws.on('CB:notification,type:w:gp2', changed);
   const called = guarded('call', (calls: BaileysEventMap['call']) => {

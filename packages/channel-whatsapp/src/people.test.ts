@@ -1,4 +1,4 @@
-import { createMemoryValues } from '@parley/core/testing';
+import { createInMemoryAdapterValues } from '@parley/core/testing';
 import { describe, expect, it } from 'vitest';
 import {
   ContactDirectory,
@@ -48,7 +48,7 @@ const PN = '49@s.whatsapp.net';
 
 describe('choosing the id that the core uses for a person', () => {
   it("[F05] uses the person's number, regardless of which id a message contains", async () => {
-    const people = new ContactDirectory(createMemoryValues());
+    const people = new ContactDirectory(createInMemoryAdapterValues());
     expect(await people.jidOf({ lid: LID, pn: PN })).toBe(PN);
     expect(await people.jidOf({ pn: PN })).toBe(PN);
     await people.keepIdentity({ lid: LID, pn: PN });
@@ -56,13 +56,13 @@ describe('choosing the id that the core uses for a person', () => {
   });
 
   it('[F05] uses the number once it is known, if the person was refused before', async () => {
-    const people = new ContactDirectory(createMemoryValues());
+    const people = new ContactDirectory(createInMemoryAdapterValues());
     expect(await people.jidOf({ lid: LID })).toBe(LID);
     expect(await people.jidOf({ lid: LID, pn: PN })).toBe(PN);
   });
 
   it('[F05] keeps the identity of a person who was allowed under it, even after a restart', async () => {
-    const values = createMemoryValues();
+    const values = createInMemoryAdapterValues();
     await new ContactDirectory(values).keepIdentity({ lid: LID });
     const people = new ContactDirectory(values);
     expect(await people.jidOf({ lid: LID, pn: PN })).toBe(LID);

@@ -1,14 +1,14 @@
 import { toConversationId } from '@parley/channels';
 import type { InboundMessage } from '@parley/core';
-import { createMemoryValues, silentRuntime } from '@parley/core/testing';
+import { createInMemoryAdapterValues, silentRuntime } from '@parley/core/testing';
 import { proto, writeRandomPadMax16 } from '@whiskeysockets/baileys';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { ChatDirectory } from './chats.ts';
-import { admitMessage, readMessage } from './intake.ts';
+import { admitMessage, parseMessage } from './intake.ts';
 import { ContactNames } from './names.ts';
 import { ContactDirectory } from './people.ts';
-import { RecentMessages } from './quotes.ts';
+import { RecentMessageCache } from './quotes.ts';
 
 /** A person whose identity and number have equal length, so that one may look like the other. */
 interface Someone {
@@ -82,7 +82,7 @@ it('[F17] has a separate conversation for each person and group, and sends answe
         getPNForLID: async (lid: string) =>
           all.find((one) => one.lid === lid && one.isKnown)?.pn ?? null,
       };
-      const values = createMemoryValues();
+      const values = createInMemoryAdapterValues();
       const chats = new ChatDirectory(values);
       const received: InboundMessage[] = [];
       const deps = {
@@ -101,7 +101,7 @@ it('[F17] has a separate conversation for each person and group, and sends answe
         },
         me: () => ({ lid: '1@lid', pn: '2@s.whatsapp.net' }),
         contacts: new ContactDirectory(values),
-        recent: new RecentMessages(),
+        recent: new RecentMessageCache(),
         groups: { title: () => undefined, isAdmin: async () => false },
         chats,
         names: new ContactNames(),
@@ -114,7 +114,7 @@ it('[F17] has a separate conversation for each person and group, and sends answe
         const someone = all[who];
         if (someone === undefined) continue;
         const attrs = { ...attributesOf(someone, on, inGroup), id: `M${at}`, t: '5' };
-        const raw = await readMessage(attrs, plain, known, () => 0);
+        const raw = await parseMessage(attrs, plain, known, () => 0);
         if (raw === undefined) throw new Error('not read');
         await admitMessage(deps, raw, known);
         const message = received.at(-1);

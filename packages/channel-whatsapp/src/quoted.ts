@@ -6,7 +6,7 @@ import { replaceMentions, shortenName } from './mentions.ts';
 import { isGroup, isPerson, type PersonIds, toPersonJid, toPublicId } from './people.ts';
 
 /** What is needed to read a quotation. */
-export interface QuoteFacts {
+export interface QuoteContext {
   readonly me: PersonIds;
   /** The chat with the replying message, by the platform's id. */
   readonly chat: string;
@@ -33,9 +33,9 @@ export interface QuotedMessage {
 }
 
 /** Reads a message's quotation; undefined if there is none. */
-export function readQuoted(
+export function getQuotedMessage(
   context: proto.IContextInfo | undefined,
-  facts: QuoteFacts,
+  facts: QuoteContext,
 ): QuotedMessage | undefined {
   if (!context?.stanzaId && !context?.quotedMessage) return undefined;
   const senderJid = toPersonJid(context.participant);
@@ -65,7 +65,7 @@ const UNKNOWN = '[a message that cannot be read here]';
 function renderQuotedText(
   shown: VisibleContent,
   context: proto.IContextInfo,
-  facts: QuoteFacts,
+  facts: QuoteContext,
 ): string {
   const named = [...shown.files.map((file) => `a ${describeFile(file)}`), ...shown.unread];
   const isWordless = shown.words === '';
@@ -96,18 +96,18 @@ function findOtherChat(remoteJid: string | null | undefined, chat: string): stri
  * Whether the core accepts a string as an id. WhatsApp's own ids are short, but the sender's app
  * may write anything.
  */
-export function isId(id: string | null | undefined): id is string {
+export function isValidId(id: string | null | undefined): id is string {
   return id != null && id !== '' && id.length <= 256;
 }
 
 /** A quoted message from this chat. */
-export function readReply(
+export function getReply(
   context: proto.IContextInfo | undefined,
   quoted: QuotedMessage | undefined,
-  { people }: Pick<QuoteFacts, 'people'>,
+  { people }: Pick<QuoteContext, 'people'>,
 ): Pick<InboundMessage, 'replyTo'> {
   const messageId = context?.stanzaId;
-  if (!isId(messageId) || quoted === undefined || quoted.elsewhere !== undefined) return {};
+  if (!isValidId(messageId) || quoted === undefined || quoted.elsewhere !== undefined) return {};
   const { senderJid: sender, text } = quoted;
   return {
     replyTo: {
@@ -124,10 +124,10 @@ type Quotation = NonNullable<InboundMessage['quotation']>;
  * Text from outside this chat: a quoted status or group message, the preview of a link, an
  * advertisement.
  */
-export function readQuotation(
+export function getQuotation(
   shown: VisibleContent,
   quoted: QuotedMessage | undefined,
-  facts: QuoteFacts,
+  facts: QuoteContext,
 ): Pick<InboundMessage, 'quotation'> {
   const all: Quotation[] = [
     ...listExternalQuotations(shown.context, quoted, facts),
@@ -147,11 +147,11 @@ export function readQuotation(
 function listExternalQuotations(
   context: proto.IContextInfo | undefined,
   quoted: QuotedMessage | undefined,
-  facts: QuoteFacts,
+  facts: QuoteContext,
 ): Quotation[] {
   if (quoted === undefined || quoted.text === '') return [];
   const { senderJid: sender, text, elsewhere } = quoted;
-  if (elsewhere === undefined && isId(context?.stanzaId)) return [];
+  if (elsewhere === undefined && isValidId(context?.stanzaId)) return [];
   const isOurs = sender !== undefined && isPerson(sender, facts.me);
   const name = isOurs ? 'this account' : sender && shortenName(facts.nameOf(sender) ?? '');
   const place = elsewhere === undefined ? 'this chat' : getChatName(elsewhere, facts);
@@ -165,7 +165,7 @@ function listExternalQuotations(
   ];
 }
 
-function getChatName(jid: string, { titleOf }: QuoteFacts): string {
+function getChatName(jid: string, { titleOf }: QuoteContext): string {
   if (jid === 'status@broadcast') return 'a status';
   if (isGroup(jid)) return titleOf(jid) ?? 'another group';
   return jid.endsWith('@newsletter') ? 'a channel' : 'a list';

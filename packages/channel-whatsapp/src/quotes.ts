@@ -12,14 +12,14 @@ const REMEMBERED = 1_000;
 const SHOWN = 300;
 
 /** A message with the beginning of its text, and all ids of its sender. */
-interface RememberedMessage {
+interface CachedMessage {
   readonly message: InboundMessage;
   readonly from: PersonIds;
 }
 
 /** The latest messages, held only in memory. */
-export class RecentMessages {
-  readonly #messages = new BoundedMap<string, RememberedMessage>(REMEMBERED);
+export class RecentMessageCache {
+  readonly #messages = new BoundedMap<string, CachedMessage>(REMEMBERED);
 
   /**
    * Stores a message, or returns false if it has the id of another person's message. The sender's
@@ -41,7 +41,7 @@ export class RecentMessages {
     this.#messages.delete(createQuoteKey(chat.id, messageId));
   }
 
-  find(chatId: string, messageId: string): RememberedMessage | undefined {
+  find(chatId: string, messageId: string): CachedMessage | undefined {
     return this.#messages.get(createQuoteKey(chatId, messageId));
   }
 }
@@ -51,7 +51,7 @@ function createQuoteKey(chatId: string, messageId: string): string {
 }
 
 export interface QuoteDeps {
-  readonly recent: Pick<RecentMessages, 'find'>;
+  readonly recent: Pick<RecentMessageCache, 'find'>;
   readonly groups: Pick<GroupCache, 'find'>;
   /** Looks up messages that were received before this process started. */
   readonly message: ChannelContext<unknown>['message'];
@@ -97,7 +97,7 @@ export async function findMessage(
  * Whether a stored message was sent by a person with one of these ids; true if the message is not
  * stored.
  */
-export async function isStoredFor(
+export async function isMessageFromPerson(
   { message }: Pick<QuoteDeps, 'message'>,
   chatId: string,
   id: string,

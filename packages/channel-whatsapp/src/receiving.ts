@@ -4,12 +4,12 @@ import type { BinaryNode, WASocket } from '@whiskeysockets/baileys';
 import type { ChatDirectory } from './chats.ts';
 import type { RawMessage } from './content.ts';
 import { EncryptedMessages } from './decrypt.ts';
-import { admitMessage, createRawMessage, readMessage } from './intake.ts';
+import { admitMessage, createRawMessage, parseMessage } from './intake.ts';
 import type { ContactNames } from './names.ts';
-import { classifyStanza, listenForNotices, noteStanza } from './notices.ts';
+import { classifyStanza, listenForNotices, recordIgnoredStanza } from './notices.ts';
 import type { ContactDirectory, GroupCache, PersonIds } from './people.ts';
-import type { RecentMessages } from './quotes.ts';
-import { listResent } from './resent.ts';
+import type { RecentMessageCache } from './quotes.ts';
+import { listResentMessages } from './resent.ts';
 import type { WhatsAppSettings } from './settings.ts';
 
 interface ReceiverDeps {
@@ -17,7 +17,7 @@ interface ReceiverDeps {
   /** All ids of the account; empty before it is linked. */
   readonly me: () => PersonIds;
   readonly contacts: ContactDirectory;
-  readonly recent: RecentMessages;
+  readonly recent: RecentMessageCache;
   readonly groups: GroupCache;
   readonly chats: ChatDirectory;
   readonly names: ContactNames;
@@ -48,16 +48,18 @@ export function createReceiver(deps: ReceiverDeps): Receiver {
   const intake = { ...deps, log, read: (raw: RawMessage) => markRead(deps, encrypted, raw) };
   const encrypted = new EncryptedMessages({
     admit: async (envelope, plain, known) => {
-      const raw = await readMessage(envelope, plain, known, clock);
+      const raw = await parseMessage(envelope, plain, known, clock);
       if (raw === undefined) return;
-      for (const { envelope: before, ...decoded } of listResent(raw, deps.me())) {
+      for (const { envelope: before, ...decoded } of listResentMessages(raw, deps.me())) {
         const resent = await createRawMessage(before, decoded, known, clock);
         if (resent !== undefined) await outside(() => admitMessage(intake, resent, known));
       }
       await outside(() => admitMessage(intake, raw, known));
     },
     unreadable: (attrs) => {
-      void outside(() => noteStanza({ context, log }, { tag: 'message', attrs }, UNDECRYPTABLE));
+      void outside(() =>
+        recordIgnoredStanza({ context, log }, { tag: 'message', attrs }, UNDECRYPTABLE),
+      );
     },
     breakOff,
   });
@@ -77,7 +79,8 @@ export function createReceiver(deps: ReceiverDeps): Receiver {
     encrypted,
     heard(stanza, socket) {
       const unseen = classifyStanza(stanza);
-      if (unseen?.kind === 'ignored') void noteStanza({ context, log }, stanza, unseen.reason);
+      if (unseen?.kind === 'ignored')
+        void recordIgnoredStanza({ context, log }, stanza, unseen.reason);
       return unseen?.kind === 'unread' ? admitUnread(stanza, unseen.what, socket) : undefined;
     },
     listen(socket) {

@@ -19,17 +19,20 @@ export interface ResentMessage {
  * account's phone. Baileys' own event for such messages is not usable, because its buffer drops the
  * origin of the messages. A response from any other sender is forged.
  */
-export function listResent({ from, content }: RawMessage, me: PersonIds): readonly ResentMessage[] {
+export function listResentMessages(
+  { from, content }: RawMessage,
+  me: PersonIds,
+): readonly ResentMessage[] {
   if (!isPerson(from.pn, me) && !isPerson(from.lid, me)) return [];
   const results =
     content.protocolMessage?.peerDataOperationRequestResponseMessage?.peerDataOperationResult;
   return (results ?? []).flatMap(({ placeholderMessageResendResponse: response }) => {
     const bytes = response?.webMessageInfoBytes;
-    return bytes?.length ? (readResent(bytes) ?? []) : [];
+    return bytes?.length ? (parseResentMessage(bytes) ?? []) : [];
   });
 }
 
-function readResent(bytes: Uint8Array): ResentMessage | undefined {
+function parseResentMessage(bytes: Uint8Array): ResentMessage | undefined {
   const info = decodeMessageInfo(bytes);
   const { remoteJid: from, id, participant, fromMe } = info?.key ?? {};
   if (!info?.message || !from || !id || fromMe === true) return undefined;

@@ -1,6 +1,6 @@
-import { createMemoryValues } from '@parley/core/testing';
+import { createInMemoryAdapterValues } from '@parley/core/testing';
 import { describe, expect, it } from 'vitest';
-import { deriveMessageId, SentMessages } from './send.ts';
+import { deriveMessageId, SentMessageStore } from './send.ts';
 
 describe('sent messages', () => {
   it('[D04] have the same id for the same message part, in the form that phones use', () => {
@@ -10,17 +10,17 @@ describe('sent messages', () => {
   });
 
   it('are found after a restart, and only under their own id', async () => {
-    const values = createMemoryValues();
-    await new SentMessages(values).keep('A', { conversation: 'words' });
-    const again = new SentMessages(values);
+    const values = createInMemoryAdapterValues();
+    await new SentMessageStore(values).keep('A', { conversation: 'words' });
+    const again = new SentMessageStore(values);
     expect(await again.find('A')).toMatchObject({ conversation: 'words' });
     expect(await again.find('B')).toBeUndefined();
   });
 
   it('occupy a limited number of rows', async () => {
-    const values = createMemoryValues();
+    const values = createInMemoryAdapterValues();
     const places = new Set<string>();
-    const sent = new SentMessages({
+    const sent = new SentMessageStore({
       ...values,
       set: async (changes) => {
         for (const { id } of changes) places.add(id);

@@ -61,7 +61,7 @@ export async function sendPart(
   return { platformMessageId: messageId };
 }
 
-interface MessagePiece {
+interface PreparedMessage {
   readonly part: OutboundPart;
   readonly messageId: string;
   readonly content: proto.IMessage;
@@ -69,7 +69,7 @@ interface MessagePiece {
 
 async function sendContent(
   deps: SendDeps,
-  { part, messageId, content }: MessagePiece,
+  { part, messageId, content }: PreparedMessage,
   signal: AbortSignal,
 ): Promise<void> {
   const chat = await resolveAddress(deps, part.route.chatId);
@@ -80,7 +80,10 @@ async function sendContent(
     messageId,
     ...(quoted === undefined ? {} : { quoted }),
   });
-  const timed = addTimer(message ?? {}, await getTimer(deps, part.route.chatId));
+  const timed = addDisappearingTimer(
+    message ?? {},
+    await getDisappearingTimer(deps, part.route.chatId),
+  );
   await transmitMessage(deps, { to: chat.address, messageId, content: timed }, signal);
 }
 
@@ -89,7 +92,7 @@ async function resolveAddress({ chats }: TransmitDeps, chatId: string): Promise<
 }
 
 /** The chat's timer, as a message context; undefined if messages do not disappear. */
-async function getTimer(
+async function getDisappearingTimer(
   { chats, groups }: TransmitDeps & Pick<QuoteDeps, 'groups'>,
   chatId: string,
 ): Promise<proto.IContextInfo | undefined> {
@@ -104,7 +107,10 @@ async function getTimer(
 }
 
 /** Adds the timer to a message, so that phones know when to remove it. */
-function addTimer(content: proto.IMessage, timer: proto.IContextInfo | undefined): proto.IMessage {
+function addDisappearingTimer(
+  content: proto.IMessage,
+  timer: proto.IContextInfo | undefined,
+): proto.IMessage {
   if (timer === undefined) return content;
   const [kind] = TIMED.filter((name) => content[name] != null);
   if (kind === undefined) return content;
@@ -171,7 +177,7 @@ export function createMessageCapability(deps: MessageDeps): Required<MessageCapa
       const protocolMessage = {
         key: own(address, messageId),
         type: MESSAGE_EDIT,
-        editedMessage: addTimer(edited, await getTimer(deps, chatId)),
+        editedMessage: addDisappearingTimer(edited, await getDisappearingTimer(deps, chatId)),
         timestampMs: deps.clock(),
       };
       await send(address, { content: { protocolMessage }, edit: '1' });
@@ -183,7 +189,7 @@ export function createMessageCapability(deps: MessageDeps): Required<MessageCapa
     },
     async react({ chatId }, messageId, emoji = '') {
       const chat = await resolveAddress(deps, chatId);
-      const key = await readMessageKey(deps, chat, messageId);
+      const key = await resolveMessageKey(deps, chat, messageId);
       const reactionMessage = { key, text: emoji, senderTimestampMs: deps.clock() };
       await send(chat.address, { content: { reactionMessage } });
     },
@@ -191,7 +197,7 @@ export function createMessageCapability(deps: MessageDeps): Required<MessageCapa
 }
 
 /** A message's key, which in a group includes the sender. */
-async function readMessageKey(
+async function resolveMessageKey(
   deps: MessageDeps,
   chat: AddressedChat,
   id: string,
@@ -208,7 +214,7 @@ async function readMessageKey(
 interface TransmitDeps {
   /** The open connection; undefined while there is none. */
   readonly socket: () => WASocket | undefined;
-  readonly sent: SentMessages;
+  readonly sent: SentMessageStore;
   readonly chats: Pick<ChatDirectory, 'of' | 'addressOf'>;
   /** The deadline for the server's response, in ms. */
   readonly ackTimeoutMs: number;
@@ -249,7 +255,11 @@ async function transmitMessage(
 ): Promise<void> {
   const { socket } = openConnection(deps, signal);
   const answer = new AbortController();
-  const failure = waitForServerAnswer(socket, messageId, AbortSignal.any([signal, answer.signal]));
+  const failure = waitForServerResponse(
+    socket,
+    messageId,
+    AbortSignal.any([signal, answer.signal]),
+  );
   try {
     await deps.sent.keep(messageId, content);
     const additionalAttributes = edit === undefined ? {} : { edit };
@@ -264,7 +274,7 @@ async function transmitMessage(
 }
 
 /** Waits for the server's response on the raw socket, because Baileys has no event for it. */
-function waitForServerAnswer(
+function waitForServerResponse(
   { ws, ev }: WASocket,
   id: string,
   signal: AbortSignal,
@@ -310,7 +320,7 @@ export function deriveMessageId(idempotencyKey: string): string {
  * restart. The number of messages is limited by slots instead of age: each id determines one slot,
  * which keeps the latest message.
  */
-export class SentMessages {
+export class SentMessageStore {
   readonly #values: AdapterValues;
 
   constructor(values: AdapterValues) {

@@ -13,7 +13,7 @@ import type {
   RenderedPart,
 } from '@parley/core';
 import type { PrefixRenderer } from '@parley/markup';
-import type { BeforePart, MessageAnswer, StoredMessage } from '@parley/store';
+import type { ChatStateBeforePart, MessageAnswer, StoredMessage } from '@parley/store';
 import type { z } from 'zod';
 import type { CommandInfo, CommandUses, MenuLimits } from './menu.ts';
 import type { ChannelProbe, ProbeEnv } from './probe.ts';
@@ -297,7 +297,7 @@ export interface ChannelAdapter {
    */
   findSent?(
     part: OutboundPart,
-    before: BeforePart,
+    before: ChatStateBeforePart,
     signal: AbortSignal,
   ): Promise<string | null | undefined>;
   /** The display names of a chat and its thread, for notes to the owner; undefined when unknown. */

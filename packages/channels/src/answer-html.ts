@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { BoundedMap, type RenderTarget, rememberTexts } from '@parley/core';
+import { BoundedMap, memoizeByText, type RenderTarget } from '@parley/core';
 import { renderInSteps } from '@parley/markup';
 import { WEB } from './web/front.ts';
 
@@ -29,7 +29,7 @@ export function createAnswerPrinter(render: typeof renderInSteps = renderInSteps
     const key = JSON.stringify(target);
     const known =
       remembered.get(key) ??
-      rememberTexts(async (text: string) => {
+      memoizeByText(async (text: string) => {
         const parts = await render(text, target, setImmediate);
         return parts.map((part) => part.text);
       }, KEPT_CHARACTERS);

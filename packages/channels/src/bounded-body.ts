@@ -39,7 +39,7 @@ export async function readBody(request: Request, limit: number): Promise<Request
  * Reads at most `limit` bytes; undefined when the body is longer, in which case the connection is
  * closed.
  */
-export async function readUpTo(
+export async function readWithLimit(
   body: AsyncIterable<Uint8Array>,
   limit: number,
 ): Promise<Uint8Array | undefined> {

@@ -7,8 +7,8 @@ import {
   checkAdapter,
   checkSenderFacts,
   checkState,
+  findFatalDefect,
   findShapeProblems,
-  findStoppingDefect,
 } from './checked-adapter.ts';
 
 const PART: OutboundPart = {
@@ -124,9 +124,9 @@ describe('an adapter’s results', () => {
     await right.send(PART, SIGNAL);
     await wrong.send(PART, SIGNAL);
     await wrong.send(PART, SIGNAL);
-    expect(findStoppingDefect(defects)).toBeUndefined();
+    expect(findFatalDefect(defects)).toBeUndefined();
     await wrong.send(PART, SIGNAL);
-    expect(findStoppingDefect(defects)).toBe('send');
+    expect(findFatalDefect(defects)).toBe('send');
     expect(defects.summary()).toMatchObject({ count: 5, last: { what: 'send', at: 5 } });
   });
 
@@ -145,7 +145,7 @@ describe('an adapter’s results', () => {
       await returning(null).http?.fetch(new Request('http://x/'));
     }
     expect(defects.summary()?.count).toBe(15);
-    expect(findStoppingDefect(defects)).toBeUndefined();
+    expect(findFatalDefect(defects)).toBeUndefined();
   });
 
   it.each<[what: string, thrown: object, kind: string, defects: number]>([

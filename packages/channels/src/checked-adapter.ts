@@ -65,11 +65,17 @@ export function checkAdapter(adapter: ChannelAdapter, defects: Defects): Channel
       checkSend(defects, part, signal, () => adapter.send(part, signal, onStart)),
     ...(findSent && {
       findSent: async (...asked) =>
-        checkReturned(defects, 'findSent', Id.nullish(), await findSent(...asked), undefined),
+        validateReturnValue(defects, 'findSent', Id.nullish(), await findSent(...asked), undefined),
     }),
     ...(chatName && {
       chatName: async (address) =>
-        checkReturned(defects, 'chatName', Name.optional(), await chatName(address), undefined),
+        validateReturnValue(
+          defects,
+          'chatName',
+          Name.optional(),
+          await chatName(address),
+          undefined,
+        ),
     }),
     ...(reportsStart && { reportsStart }),
     ...(typing && { typing }),
@@ -86,7 +92,7 @@ const Name = z.string().max(1_000);
 const ReceiptShape = z.object({ platformMessageId: Id });
 
 /** The id of a message that arrived without a readable receipt; no platform has such ids. */
-function createUnknownId({ id }: OutboundPart): string {
+function createMissingReceiptId({ id }: OutboundPart): string {
   return `unknown:${id}`;
 }
 
@@ -107,10 +113,10 @@ async function checkSend(
   } catch (thrown) {
     // An operation interrupted by a timeout or by shutdown may throw any error.
     if (signal.aborted) throw thrown;
-    throw readThrown(defects, thrown);
+    throw toReportedError(defects, thrown);
   }
-  const unread = { platformMessageId: createUnknownId(part) };
-  return checkReturned(defects, 'send', ReceiptShape, returned, unread);
+  const unread = { platformMessageId: createMissingReceiptId(part) };
+  return validateReturnValue(defects, 'send', ReceiptShape, returned, unread);
 }
 
 const Kind = <Name extends ChannelFailure['kind']>(kind: Name) =>
@@ -134,7 +140,7 @@ const Thrown = z.object({ failure: Failure, message: z.string() });
  * Any error other than a ChannelError leaves the outcome unknown. The error is counted but never
  * stops the account, because people in chats can write messages that make an adapter throw.
  */
-function readThrown(defects: Defects, thrown: unknown): ChannelError {
+function toReportedError(defects: Defects, thrown: unknown): ChannelError {
   const { data } = Thrown.safeParse(thrown);
   if (data !== undefined)
     return thrown instanceof ChannelError
@@ -145,7 +151,7 @@ function readThrown(defects: Defects, thrown: unknown): ChannelError {
   return new ChannelError({ kind: 'unknown-outcome' }, reason, thrown);
 }
 
-function checkReturned<Result, Otherwise>(
+function validateReturnValue<Result, Otherwise>(
   defects: Defects,
   what: string,
   shape: z.ZodType<Result>,
@@ -174,7 +180,8 @@ function checkStreaming(streaming: StreamingCapability, defects: Defects): Strea
     firstAfterMs: streaming.firstAfterMs,
     maxLength,
     ...(pace && {
-      pace: (...asked) => checkReturned(defects, 'pace', Pace, pace.apply(streaming, asked), null),
+      pace: (...asked) =>
+        validateReturnValue(defects, 'pace', Pace, pace.apply(streaming, asked), null),
     }),
     update: (...of) => streaming.update(...of),
     ...(call && { call: (...of) => call.apply(streaming, of) }),
@@ -189,7 +196,7 @@ function checkFiles(files: FilesCapability, defects: Defects): FilesCapability {
     maxBytes: files.maxBytes,
     async fetch(ref, limit, signal) {
       const fetched = await files.fetch(ref, limit, signal);
-      const bytes = checkReturned(defects, 'files.fetch', Bytes, fetched, null);
+      const bytes = validateReturnValue(defects, 'files.fetch', Bytes, fetched, null);
       if (bytes !== null && bytes.length <= limit) return bytes;
       if (bytes !== null) defects.note('files.fetch', 'it returned more bytes than requested');
       const message = 'The channel returned no usable file. This is a bug in the channel.';
@@ -210,7 +217,7 @@ function checkHttp(http: HttpCapability, defects: Defects): HttpCapability {
     ...(origins && { origins }),
     async fetch(request, door) {
       const fetched = await http.fetch(request, door);
-      const answer = checkReturned(defects, 'http.fetch', Answer, fetched, null);
+      const answer = validateReturnValue(defects, 'http.fetch', Answer, fetched, null);
       return answer ?? new Response('The channel did not answer.\n', { status: 502 });
     },
   };
@@ -229,7 +236,7 @@ const State: z.ZodType<ChannelState> = z.discriminatedUnion('kind', [
 
 /** Validates a state reported by an adapter; undefined when the state is invalid. */
 export function checkState(state: unknown, defects: Defects): ChannelState | undefined {
-  return checkReturned(defects, 'report', State, state, undefined);
+  return validateReturnValue(defects, 'report', State, state, undefined);
 }
 
 /** Some facts about a sender grant rights: only a strict `true` counts. */
@@ -239,7 +246,7 @@ export function checkSenderFacts(facts: SenderFacts | undefined, defects: Defect
     ...(opensThread === true && { opensThread }),
     ...(isAdministrator && {
       isAdministrator: async (signal) =>
-        checkReturned(
+        validateReturnValue(
           defects,
           'isAdministrator',
           z.boolean(),
@@ -249,11 +256,11 @@ export function checkSenderFacts(facts: SenderFacts | undefined, defects: Defect
     }),
     ...(roles && {
       roles: async (signal) =>
-        checkReturned(defects, 'roles', z.array(Id), await roles(signal), []),
+        validateReturnValue(defects, 'roles', z.array(Id), await roles(signal), []),
     }),
     ...(earlier && {
       earlier: async (signal) =>
-        checkReturned(defects, 'earlier', z.array(InboundMessage), await earlier(signal), []),
+        validateReturnValue(defects, 'earlier', z.array(InboundMessage), await earlier(signal), []),
     }),
   };
 }
@@ -265,6 +272,6 @@ const STOPPING: readonly string[] = ['send', 'findSent', 'chatName', 'pace', 're
  * undefined when there is none. Results that depend on what people send, such as files and
  * requests, are replaced individually and never stop the account.
  */
-export function findStoppingDefect(defects: Pick<Defects, 'isOff'>): string | undefined {
+export function findFatalDefect(defects: Pick<Defects, 'isOff'>): string | undefined {
   return STOPPING.find((what) => defects.isOff(what));
 }

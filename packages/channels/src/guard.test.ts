@@ -1,5 +1,5 @@
 import { silentLogger, systemTime } from '@parley/core';
-import { CAPABILITIES, createMemoryValues } from '@parley/core/testing';
+import { CAPABILITIES, createInMemoryAdapterValues } from '@parley/core/testing';
 import { expect, it } from 'vitest';
 import type { ChannelAdapter, ChannelContext } from './adapter.ts';
 import { guardAdapter, reportAdapterError } from './guard.ts';
@@ -14,7 +14,7 @@ it('[D12] an error in a core callback is not attributed to the adapter that call
     log: silentLogger,
     clock: Date.now,
     monotonic: systemTime.monotonic,
-    values: { ...createMemoryValues(), get: () => blame().then(() => new Map()) },
+    values: { ...createInMemoryAdapterValues(), get: () => blame().then(() => new Map()) },
     receive: () => blame().then(() => ({ kind: 'ignored', reason: 'a test' })),
     holdsAccount: () => true,
     revise: blame,

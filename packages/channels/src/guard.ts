@@ -141,7 +141,7 @@ export function findUndeclaredCapabilities(adapter: ChannelAdapter): readonly st
  * also be null, and a message must not be lost because of that.
  */
 export function withoutNulls(value: unknown): unknown {
-  return hasNull(value) ? copyStrippingNulls(value) : value;
+  return hasNull(value) ? copyWithoutNulls(value) : value;
 }
 
 function hasNull(value: unknown): boolean {
@@ -149,9 +149,9 @@ function hasNull(value: unknown): boolean {
   return value === null || Object.values(value).some(hasNull);
 }
 
-function copyStrippingNulls(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(copyStrippingNulls);
+function copyWithoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(copyWithoutNulls);
   if (typeof value !== 'object' || value === null) return value;
   const fields = Object.entries(value).filter(([, field]) => field !== null);
-  return Object.fromEntries(fields.map(([name, field]) => [name, copyStrippingNulls(field)]));
+  return Object.fromEntries(fields.map(([name, field]) => [name, copyWithoutNulls(field)]));
 }

@@ -1,4 +1,4 @@
-export type { BeforePart } from '@parley/store';
+export type { ChatStateBeforePart } from '@parley/store';
 export type {
   ChannelAdapter,
   ChannelContext,
@@ -25,18 +25,18 @@ export {
 } from './attachments/attachment-fetcher.ts';
 export type { MediaLimits } from './attachments/fetch-plan.ts';
 export { toFileResponse } from './attachments/file-response.ts';
-export { parseJson, readBody, readUpTo } from './bounded-body.ts';
+export { parseJson, readBody, readWithLimit } from './bounded-body.ts';
 export {
   checkAdapter,
   checkSenderFacts,
   checkState,
+  findFatalDefect,
   findShapeProblems,
-  findStoppingDefect,
 } from './checked-adapter.ts';
 export { describeApprovalVerdict } from './commands/approval-text.ts';
 export type {
   CommandServices,
-  GatewayFacts,
+  GatewayInfo,
   MessageMemory,
   SkillCommands,
   TypedCommand,
@@ -107,7 +107,7 @@ export {
 export {
   type CommandInfo,
   type CommandUses,
-  describeOmitted,
+  describeOmittedCommands,
   type FittedMenu,
   fitMenu,
   type MenuItem,
@@ -127,5 +127,5 @@ export {
 export { isSameSecretText } from './same-secret.ts';
 export { callOutcome } from './send-outcome.ts';
 export type { ChatsCapability } from './shown-chats.ts';
-export { describeUnread } from './unread.ts';
-export { findWrongAddress } from './wrong-address.ts';
+export { describeUnreadContent } from './unread.ts';
+export { findUnmatchedRoute } from './wrong-address.ts';

@@ -1,6 +1,6 @@
 import { getConversationAgent, type InboundMessage, toAgentConversation } from '@parley/core';
 import type { ChatKey, InboxRow, Store } from '@parley/store';
-import { readCommand } from './commands/typed-command.ts';
+import { parseMessageCommand } from './commands/typed-command.ts';
 import { getAgentRules } from './ingress/agent-route.ts';
 import { decideAccess } from './ingress/decide.ts';
 import { resolveConversation } from './ingress/route.ts';
@@ -149,7 +149,11 @@ export async function findCurrentSender(
     const conversationId = resolveConversation(message, null, agent);
     return { isOwner: false, conversationId, refusal: 'the settings have no such agent' };
   }
-  const rights = await findSenderRights({ store, rules }, message, readCommand(message) !== null);
+  const rights = await findSenderRights(
+    { store, rules },
+    message,
+    parseMessageCommand(message) !== null,
+  );
   const access = decideAccess(message, rules.policy, rights);
   const { isOwner } = await findOwnership(store.links, rules.owners, toPersonId(message));
   return {

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { COMMANDS } from './commands/list.ts';
 import {
   type CommandInfo,
-  describeOmitted,
+  describeOmittedCommands,
   fitMenu,
   type MenuItem,
   type MenuLimits,
@@ -87,7 +87,7 @@ describe('[F09] the menu for a platform', () => {
       'a_b twice',
       '旅行 name',
     ]);
-    expect(describeOmitted('Telegram', leftOut)).toBe(
+    expect(describeOmittedCommands('Telegram', leftOut)).toBe(
       "Telegram's menu does not accept a command called /Plan, /旅行, /a_b. They work when they are typed.",
     );
   });

@@ -71,7 +71,7 @@ export function fitMenu(
   limits: MenuLimits,
   uses: CommandUses = new Map(),
 ): FittedMenu {
-  const { legal, leftOut } = toLegalItems(commands, limits);
+  const { legal, leftOut } = toValidMenuItems(commands, limits);
   const kept = legal.toSorted(compareByImportance(uses));
   const fits = (count: number, length: number) =>
     limits.size === undefined ||
@@ -94,17 +94,17 @@ export function fitMenu(
   };
 }
 
-interface LegalItem {
+interface ValidMenuItem {
   readonly command: CommandInfo;
   readonly item: MenuItem;
   /** The position of the command in the list. */
   readonly nth: number;
 }
 
-function toLegalItems(commands: readonly CommandInfo[], limits: MenuLimits) {
+function toValidMenuItems(commands: readonly CommandInfo[], limits: MenuLimits) {
   const { name: isLegal, nameOf = (name: string) => name } = limits;
   const taken = new Set<string>();
-  const legal: LegalItem[] = [];
+  const legal: ValidMenuItem[] = [];
   const leftOut: OmittedCommand[] = [];
   for (const [nth, command] of commands.entries()) {
     const name = nameOf(command.name);
@@ -115,7 +115,7 @@ function toLegalItems(commands: readonly CommandInfo[], limits: MenuLimits) {
         .toWellFormed()
         .replaceAll(/[\s\p{Cc}]+/gu, ' ')
         .trim();
-      const description = cutDescription(summary === '' ? name : summary, limits.description);
+      const description = truncateDescription(summary === '' ? name : summary, limits.description);
       const item = { name, description, ...(command.private && { private: command.private }) };
       legal.push({ command, item, nth });
     } else leftOut.push({ name: command.name, why });
@@ -123,19 +123,19 @@ function toLegalItems(commands: readonly CommandInfo[], limits: MenuLimits) {
   return { legal, leftOut };
 }
 
-function cutDescription(text: string, { max, unit }: MenuLimits['description']): string {
+function truncateDescription(text: string, { max, unit }: MenuLimits['description']): string {
   if (unit === 'codepoint') return [...text].slice(0, max).join('');
   return text.slice(0, max).replace(/[\uD800-\uDBFF]$/, '');
 }
 
 function compareByImportance(uses: CommandUses) {
-  return (a: LegalItem, b: LegalItem): number =>
+  return (a: ValidMenuItem, b: ValidMenuItem): number =>
     Number(a.command.isSkill ?? false) - Number(b.command.isSkill ?? false) ||
     (uses.get(b.command.name) ?? 0) - (uses.get(a.command.name) ?? 0) ||
     a.nth - b.nth;
 }
 
-function shortenItems(items: readonly LegalItem[], length: number): readonly MenuItem[] {
+function shortenItems(items: readonly ValidMenuItem[], length: number): readonly MenuItem[] {
   return items.map(({ item }) => ({
     ...item,
     description: shortenWords(item.description, length),
@@ -177,7 +177,7 @@ function findLargest(high: number, low: number, fits: (count: number) => boolean
  * One sentence about shortened or missing menu entries, for logs, the owner's note and `parley
  * doctor`; null when the menu is complete.
  */
-export function describeOmitted(
+export function describeOmittedCommands(
   platform: string,
   leftOut: readonly OmittedCommand[],
 ): string | null {

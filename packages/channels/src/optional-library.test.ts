@@ -1,5 +1,5 @@
 import { type OutboundPart, silentLogger } from '@parley/core';
-import { createMemoryValues } from '@parley/core/testing';
+import { createInMemoryAdapterValues } from '@parley/core/testing';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { ChannelDefinition, ChannelState } from './adapter.ts';
@@ -59,7 +59,7 @@ async function accountWithout(name: string) {
     log: silentLogger,
     clock: () => 0,
     monotonic: () => 0,
-    values: createMemoryValues(),
+    values: createInMemoryAdapterValues(),
     receive: async () => ({ kind: 'duplicate' }),
     holdsAccount: () => true,
     revise: async () => {},

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readClock } from './probe.ts';
+import { measureClockSkew } from './probe.ts';
 
 const AT = Date.parse('2026-11-23T12:00:00Z');
 const DATE = 'Mon, 23 Nov 2026 12:00:00 GMT';
@@ -11,10 +11,10 @@ describe('comparing the clock with a server', () => {
     ['ahead', { asked: AT + 60_000, answered: AT + 60_000 }, 59_000],
     ['behind', { asked: AT - 60_000, answered: AT - 60_000 }, -60_000],
   ])('[U02] %s', (_what, times, aheadMs) => {
-    expect(readClock('h', DATE, times)).toEqual({ server: 'h', aheadMs });
+    expect(measureClockSkew('h', DATE, times)).toEqual({ server: 'h', aheadMs });
   });
 
   it.each([null, undefined, '', 'yesterday'])('[U02] is unknown for the header %j', (date) => {
-    expect(readClock('h', date, { asked: AT, answered: AT })).toBeNull();
+    expect(measureClockSkew('h', date, { asked: AT, answered: AT })).toBeNull();
   });
 });

@@ -23,7 +23,7 @@ export interface ProbeWarning {
  * How far this machine's clock is ahead of a server's, according to the `Date` header of its
  * response.
  */
-export interface ClockReading {
+export interface ClockSkew {
   readonly server: string;
   /** Negative when this machine's clock is behind. In ms, accurate to about half a second. */
   readonly aheadMs: number;
@@ -36,7 +36,7 @@ export type ChannelProbe =
       /** The account's display name, such as `@my_bot`. */
       readonly as: string;
       readonly warnings: readonly ProbeWarning[];
-      readonly clock: ClockReading | null;
+      readonly clock: ClockSkew | null;
       /**
        * At most `MAX_PICTURE_BYTES`; absent when the account has no picture or it cannot be
        * fetched.
@@ -88,11 +88,11 @@ const HALF_A_SECOND = 500;
  * Compares the clock with a `Date` header; `asked` and `answered` are the times of the request and
  * its response by this machine's clock, in ms. Null when the header is missing or invalid.
  */
-export function readClock(
+export function measureClockSkew(
   server: string,
   date: string | null | undefined,
   { asked, answered }: { readonly asked: number; readonly answered: number },
-): ClockReading | null {
+): ClockSkew | null {
   const time = Date.parse(date ?? '');
   if (Number.isNaN(time)) return null;
   const ahead = (asked + answered) / 2 - (time + HALF_A_SECOND);

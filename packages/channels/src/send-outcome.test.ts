@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type CallFacts, type CallOutcome, callOutcome } from './send-outcome.ts';
+import { type CallOutcome, callOutcome, type FailedCall } from './send-outcome.ts';
 
 const failed = (code: string, more: object = {}, message = code) =>
   Object.assign(new Error(message), { code, ...more });
@@ -9,7 +9,7 @@ const brokeAfter = (bytesWritten: number) =>
 const inCircle = failed('EPIPE');
 inCircle.cause = inCircle;
 
-const ROWS: readonly (readonly [what: string, facts: CallFacts, outcome: CallOutcome])[] = [
+const ROWS: readonly (readonly [what: string, facts: FailedCall, outcome: CallOutcome])[] = [
   ['a refused connection', { error: failed('ECONNREFUSED') }, 'not-sent'],
   ['a name that is not found', { error: failed('ENOTFOUND') }, 'not-sent'],
   ['a name server that is away', { error: failed('EAI_AGAIN') }, 'not-sent'],

@@ -1,5 +1,5 @@
 /** The facts about a call that returned no result. */
-export interface CallFacts {
+export interface FailedCall {
   /** The thrown error; the chain of its causes is examined too. */
   readonly error: unknown;
   /** The HTTP status, if there was a response. */
@@ -62,7 +62,7 @@ const CONNECTING_WORDS =
  * repeating a call that the platform would not recognize as a repetition; every case without a rule
  * is `unknown`.
  */
-export function callOutcome({ error, status, connected }: CallFacts): CallOutcome {
+export function callOutcome({ error, status, connected }: FailedCall): CallOutcome {
   // A status of 500 or higher may come from a proxy, so it is unknown whether the platform received
   // the call.
   if (status !== undefined) return status >= 400 && status < 500 ? 'refused' : 'unknown';

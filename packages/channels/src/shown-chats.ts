@@ -1,5 +1,5 @@
 import type { Button, OutboundFile, RenderedPart, ToolCallOfTurn } from '@parley/core';
-import type { KeptFile, StoredAttachment } from '@parley/store';
+import type { MessageFile, StoredAttachment } from '@parley/store';
 import type { MediaLimits } from './attachments/fetch-plan.ts';
 
 /** The chats of a channel that has its own page with more than one history. */
@@ -33,12 +33,12 @@ export interface ChatsCapability {
    * A file sent to the chat, looked up by its part; null when the part is unknown or the file is no
    * longer stored.
    */
-  sentFile(chatId: string, partId: string): Promise<KeptFile | null>;
+  sentFile(chatId: string, partId: string): Promise<MessageFile | null>;
   /**
    * A file of a message in the chat; null when the message is unknown or the file is no longer
    * stored.
    */
-  file(chatId: string, messageId: string, index: number): Promise<KeptFile | null>;
+  file(chatId: string, messageId: string, index: number): Promise<MessageFile | null>;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { describeUnread } from './unread.ts';
+import { describeUnreadContent } from './unread.ts';
 
 it.each([
   [
@@ -10,5 +10,5 @@ it.each([
   ['thread', '[They sent a story, which cannot be read here.]'],
   ['channel', '[They sent a story, which cannot be read here.]'],
 ] as const)('[F16] names the unreadable content of a %s', (type, text) => {
-  expect(describeUnread('a story', type)).toBe(text);
+  expect(describeUnreadContent('a story', type)).toBe(text);
 });

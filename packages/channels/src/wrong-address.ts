@@ -1,7 +1,7 @@
 import type { Hono } from 'hono';
 
 /** The response to a request without a route. */
-export interface WrongAddress {
+export interface UnmatchedRoute {
   readonly status: 404 | 405;
   readonly message: string;
   /** The methods for the `Allow` header. */
@@ -18,11 +18,11 @@ const isMiddleware = (path: string): boolean => path.endsWith('/*');
  * token, because a wrong URL is not an attempt to guess a token. `isRoute` identifies routes that
  * accept every path below their own.
  */
-export function findWrongAddress(
+export function findUnmatchedRoute(
   { router }: Pick<Hono, 'router'>,
   { method, path }: { readonly method: string; readonly path: string },
   isRoute: (path: string) => boolean = () => false,
-): WrongAddress | null {
+): UnmatchedRoute | null {
   const isTaken = (one: string, at: string): boolean =>
     router
       .match(one, at)[0]

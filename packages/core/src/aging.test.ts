@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type AgeWitnesses, decideAging, resolveRecordedTime } from './aging.ts';
+import { type AgeEvidence, decideAging, resolveRecordedTime } from './aging.ts';
 
 const HOUR = 60 * 60_000;
 const DAY = 24 * HOUR;
@@ -8,7 +8,7 @@ const NOW = 1_000 * DAY;
 const YEAR = 365 * DAY;
 
 /** The normal evidence: ten minutes after the last retention run of a gateway in use. */
-const USUAL: AgeWitnesses = {
+const USUAL: AgeEvidence = {
   now: NOW,
   database: NOW,
   newest: NOW - HOUR,
@@ -17,7 +17,7 @@ const USUAL: AgeWitnesses = {
 };
 
 describe('the time from which ages are counted', () => {
-  it.each<[string, Partial<AgeWitnesses>, number, ReturnType<typeof decideAging>['heldBy']]>([
+  it.each<[string, Partial<AgeEvidence>, number, ReturnType<typeof decideAging>['heldBy']]>([
     ['all agree', {}, 0, null],
     ['the clock of this process is a year ahead', { now: NOW + YEAR }, YEAR, 'database-clock'],
     [

@@ -1,5 +1,5 @@
 /** Evidence of how much time has passed. Moments are ms since 1970. */
-export interface AgeWitnesses {
+export interface AgeEvidence {
   /** The time according to this process's clock. */
   readonly now: number;
   /** The time according to the database's clock; absent for data that is not stored there. */
@@ -50,14 +50,14 @@ export const DAYS_PER_DAY = 2;
  * double speed. A clock that is years ahead removes only what becomes due within two days, and one
  * that is behind removes nothing. Settings that shorten retention apply immediately.
  */
-export function decideAging(witnesses: AgeWitnesses): AgingDecision {
+export function decideAging(witnesses: AgeEvidence): AgingDecision {
   const { now, database = now, newest, last } = witnesses;
   const bounds = [
     { heldBy: 'database-clock', until: database },
     { heldBy: 'newest', until: newest === null ? 0 : newest + NEWEST_WITHIN_MS },
     {
       heldBy: 'last-removal',
-      until: last === null ? 0 : last.countedTo + computeAllowance(witnesses),
+      until: last === null ? 0 : last.countedTo + computeMaxAdvance(witnesses),
     },
   ] as const;
   const lowest = bounds.reduce((low, bound) => (bound.until < low.until ? bound : low));
@@ -78,7 +78,7 @@ export function resolveFileAgingStart(now: number, newest: number | null): numbe
  * Returns how far the time may advance: by the measured time, or otherwise by both clocks, up to a
  * day.
  */
-function computeAllowance({ now, database = now, last, measuredMs }: AgeWitnesses): number {
+function computeMaxAdvance({ now, database = now, last, measuredMs }: AgeEvidence): number {
   const passed = measuredMs ?? Math.min(now, database) - (last?.at ?? now);
   return DAYS_PER_DAY * Math.max(0, Math.min(passed, DAY_MS));
 }
@@ -89,7 +89,7 @@ function computeAllowance({ now, database = now, last, measuredMs }: AgeWitnesse
  * `now` counts as `now` when it is used. A retention run that removes nothing writes the first
  * record.
  */
-export function resolveRecordedTime(witnesses: AgeWitnesses): number {
+export function resolveRecordedTime(witnesses: AgeEvidence): number {
   const { now, database = now, last } = witnesses;
   if (last === null) return Math.min(now, database);
   return Math.max(last.countedTo, decideAging(witnesses).countFrom);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { getTypedText, hasOutsideText, mayCommand } from './authored.ts';
+import { canBeCommand, getTypedText, hasOutsideText } from './authored.ts';
 import type { Attachment, Authored, InboundMessage } from './inbound-message.ts';
 
 type Told = Pick<InboundMessage, 'text' | 'attachments' | 'replyTo' | 'quotation' | 'authored'>;
@@ -77,7 +77,7 @@ describe('the authorship of a message', () => {
         const message = { text, authored };
         expect(getTypedText(message)).toBe(authored.text === true ? text : '');
         expect(hasOutsideText(message)).toBe(text !== '' && authored.text !== true);
-        expect(mayCommand(message)).toBe(authored.text === true);
+        expect(canBeCommand(message)).toBe(authored.text === true);
       }),
     );
   });

@@ -1,6 +1,6 @@
 import type { Authored, InboundMessage } from './inbound-message.ts';
 
-type AuthoredSource = Pick<
+type AuthorshipSource = Pick<
   InboundMessage,
   'text' | 'attachments' | 'replyTo' | 'quotation' | 'authored'
 >;
@@ -10,7 +10,7 @@ type AuthoredSource = Pick<
  * files and commands. If an adapter does not report the author (0.1.0, and channels of plugins),
  * only plain text counts as typed.
  */
-function readAuthored(message: AuthoredSource): Authored {
+function resolveAuthorship(message: AuthorshipSource): Authored {
   const { authored, text, attachments, replyTo, quotation } = message;
   if (authored !== undefined) return authored;
   const isBare = attachments === undefined && quotation === undefined;
@@ -33,17 +33,17 @@ function isGeneratedText(text: string): boolean {
  * itself.
  */
 export function getTypedText(
-  message: AuthoredSource &
+  message: AuthorshipSource &
     Pick<InboundMessage, 'trigger'> & { readonly sender?: { isBot: boolean } },
 ): string {
   if (message.trigger !== undefined || message.sender?.isBot === true) return '';
-  return readAuthored(message).text === true ? message.text : '';
+  return resolveAuthorship(message).text === true ? message.text : '';
 }
 
 /** Whether a person's message contains anything that the sender neither typed nor spoke. */
-export function hasOutsideText(message: AuthoredSource): boolean {
+export function hasOutsideText(message: AuthorshipSource): boolean {
   const { text, attachments = [], replyTo, quotation } = message;
-  const authored = readAuthored(message);
+  const authored = resolveAuthorship(message);
   if (text !== '' && authored.text !== true) return true;
   if ((replyTo?.text ?? '') !== '' && authored.quote !== true) return true;
   if (quotation !== undefined) return true;
@@ -54,6 +54,6 @@ export function hasOutsideText(message: AuthoredSource): boolean {
  * Whether a message may be a command. Text that the adapter does not report as typed is never a
  * command, even if it starts like one.
  */
-export function mayCommand({ authored }: Pick<InboundMessage, 'authored'>): boolean {
+export function canBeCommand({ authored }: Pick<InboundMessage, 'authored'>): boolean {
   return authored === undefined || authored.text === true;
 }

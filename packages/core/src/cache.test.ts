@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BoundedMap, rememberTexts } from './cache.ts';
+import { BoundedMap, memoizeByText } from './cache.ts';
 
 describe('a bounded map', () => {
   it('drops the oldest entry when it is full', () => {
@@ -19,7 +19,7 @@ describe('a bounded map', () => {
 describe('a cache for text functions', () => {
   it('computes each value once, and again after the value was dropped', () => {
     const made: string[] = [];
-    const length = rememberTexts((text) => made.push(text), 40);
+    const length = memoizeByText((text) => made.push(text), 40);
     const [a, b] = ['a'.repeat(10), 'b'.repeat(10)];
     expect([length(a), length(b), length(a)]).toEqual([1, 2, 1]);
     length.clear();
@@ -28,7 +28,7 @@ describe('a cache for text functions', () => {
 
   it('stays within its limit, keeps recently used text, and skips text that would fill it', () => {
     const made: string[] = [];
-    const remember = rememberTexts((text) => made.push(text), 40);
+    const remember = memoizeByText((text) => made.push(text), 40);
     const often = 'a'.repeat(10);
     for (let nth = 0; nth < 100; nth += 1) {
       remember(often);

@@ -23,7 +23,7 @@ export class BoundedMap<Key, Value> extends Map<Key, Value> {
  * every message. The cache holds between half of `characters` and all of them, dropping text that
  * was not used recently. Text longer than a quarter of `characters` is not memoized.
  */
-export function rememberTexts<Made extends NonNullable<unknown>>(
+export function memoizeByText<Made extends NonNullable<unknown>>(
   make: (text: string) => Made,
   characters: number,
 ): { (text: string): Made; clear(): void } {

@@ -33,12 +33,12 @@ export interface ChannelIds {
 }
 
 /** The result of parsing an id as written in the settings. */
-export type IdReading =
+export type IdParseResult =
   | { readonly kind: 'id'; readonly id: string }
   | { readonly kind: 'wrong'; readonly expected: string; readonly nearest?: string | undefined };
 
 /** Parses an id in the first of these formats that matches. Pure. */
-export function readId(written: string, forms: readonly IdForm[]): IdReading {
+export function parseId(written: string, forms: readonly IdForm[]): IdParseResult {
   for (const form of forms) {
     const id = form.normalize(written);
     if (id !== null) return { kind: 'id', id };

@@ -25,13 +25,13 @@ export function formatContextMessage({
   const from = quotation?.from === undefined ? '' : ` ${quotation.from}`;
   return [
     ...own,
-    ...(replyTo?.text ? [`[Replies to: ${shortenQuoted(replyTo.text)}]`] : []),
+    ...(replyTo?.text ? [`[Replies to: ${truncateQuotedText(replyTo.text)}]`] : []),
     ...(quotation === undefined ? [] : [`[Quotes${from}: ${quotation.text}]`]),
   ].join(' ');
 }
 
 /** Truncated text is marked with its full length (P10). */
-function shortenQuoted(text: string): string {
+function truncateQuotedText(text: string): string {
   if (text.length <= MAX_ANSWERED) return text;
   const start = text.slice(0, MAX_ANSWERED).toWellFormed();
   return `${start}… [cut: ${MAX_ANSWERED} of ${text.length} characters]`;

@@ -32,4 +32,4 @@ export * from './time.ts';
 export type * from './timeline.ts';
 export * from './visible-text.ts';
 export * from './work-record.ts';
-export { readYesOrNo, splitReplyWords } from './yes-or-no.ts';
+export { parseYesOrNo, splitReplyWords } from './yes-or-no.ts';

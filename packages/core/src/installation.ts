@@ -22,6 +22,16 @@ export const BUILT_FROM = typeof PARLEY_COMMIT === 'undefined' ? '' : PARLEY_COM
 /** All modules of the bundle are in the same folder, `dist/<hash>/`. */
 export const INSTALLATION = new URL(isBundle ? '../../' : '../../../', import.meta.url);
 
+/**
+ * The installation whose launcher started this one: that which npm installed, if `parley upgrade`
+ * has put this one below its `releases/`. Services and shells start the launcher.
+ */
+export function findLauncherRoot(root: URL = INSTALLATION): URL {
+  const above = new URL('../../../', root);
+  const isRelease = /\/releases\/[^/]+\/parley\/$/.test(root.pathname);
+  return isRelease && existsSync(new URL('apps/parley/bin/parley.js', above)) ? above : root;
+}
+
 export function getConfigPath(name: string): string {
   return fileURLToPath(new URL(`config/${name}`, INSTALLATION));
 }
@@ -38,7 +48,7 @@ export function resolveModuleUrl(name: string, source: URL): URL {
 export type InstallationKind = 'clone' | 'global' | 'project';
 
 /** Determines the kind from the folders around the installation. */
-export function detectInstallationKind(root: URL = INSTALLATION): InstallationKind {
+export function detectInstallationKind(root: URL = findLauncherRoot()): InstallationKind {
   if (existsSync(new URL('apps/parley/src', root))) return 'clone';
   // In a project this is <project>/node_modules/parley; the folder above npm's global
   // `node_modules` has no package.json.

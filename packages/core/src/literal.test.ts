@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  restoreLiteral,
-  splitLiteral,
+  decodeLiteralText,
+  splitLiteralText,
   stripNoncharacters,
   toLiteralLine,
   toLiteralMarkdown,
@@ -28,27 +28,27 @@ describe('literal text in Markdown', () => {
   it('[M01] is restored exactly, except that noncharacters become U+FFFD', () => {
     fc.assert(
       fc.property(text, (one) => {
-        expect(restoreLiteral(toLiteralMarkdown(one))).toBe(asShown(one));
+        expect(decodeLiteralText(toLiteralMarkdown(one))).toBe(asShown(one));
       }),
     );
   });
 
   it('[M01] is not affected by the Markdown around it', () => {
-    expect(splitLiteral(`**a** ${toLiteralMarkdown('*')}b`)).toEqual(['**a** ', '*', 'b']);
-    expect(restoreLiteral('**a** `b`')).toBe('**a** `b`');
+    expect(splitLiteralText(`**a** ${toLiteralMarkdown('*')}b`)).toEqual(['**a** ', '*', 'b']);
+    expect(decodeLiteralText('**a** `b`')).toBe('**a** `b`');
   });
 
   it('[M01] cannot be produced by a model', () => {
     fc.assert(
       fc.property(text, (one) => {
         const said = stripNoncharacters(`${one}\ufdd3${toLiteralMarkdown('*')}\u{1fffe}\uffff`);
-        expect(restoreLiteral(said)).toBe(said);
+        expect(decodeLiteralText(said)).toBe(said);
         expect(said).toHaveLength(one.replaceAll(/\p{Noncharacter_Code_Point}/gu, '?').length + 4);
       }),
     );
   });
 
   it('[M01] can be joined into one line if it has several', () => {
-    expect(restoreLiteral(toLiteralLine(' a\n\n # b '))).toBe('a # b');
+    expect(decodeLiteralText(toLiteralLine(' a\n\n # b '))).toBe('a # b');
   });
 });

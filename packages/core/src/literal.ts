@@ -1,4 +1,4 @@
-import { toVisibleLine } from './visible-text.ts';
+import { toDisplayLine } from './visible-text.ts';
 
 /*
  * Formats literal text, such as names, titles, memories and reasons, inside Parley's own Markdown.
@@ -57,7 +57,7 @@ export function toLiteralMarkdown(text: string): string {
 
 /** Encodes text as one line, for names and reasons that others wrote. */
 export function toLiteralLine(text: string): string {
-  return toLiteralMarkdown(toVisibleLine(text).replace(/\s+/g, ' ').trim());
+  return toLiteralMarkdown(toDisplayLine(text).replace(/\s+/g, ' ').trim());
 }
 
 /**
@@ -69,7 +69,7 @@ export function stripNoncharacters(text: string): string {
 }
 
 /** Whether Markdown contains encoded literal text. */
-export function hasLiteral(markdown: string): boolean {
+export function hasLiteralText(markdown: string): boolean {
   return LITERAL.test(markdown);
 }
 
@@ -77,22 +77,22 @@ export function hasLiteral(markdown: string): boolean {
  * Decodes literal text: for a renderer after parsing, and where Markdown itself is shown, to a
  * model or in a list.
  */
-export function restoreLiteral(markdown: string): string {
-  return hasLiteral(markdown)
+export function decodeLiteralText(markdown: string): string {
+  return hasLiteralText(markdown)
     ? markdown.replace(STAND_IN, (standIn) => SHOWN.get(standIn) ?? standIn)
     : markdown;
 }
 
 /** Splits text into Markdown at even indexes and decoded literal symbols at odd indexes. */
-export function splitLiteral(markdown: string): readonly string[] {
+export function splitLiteralText(markdown: string): readonly string[] {
   return markdown
     .split(new RegExp(`(${LITERAL.source})`, 'u'))
-    .map((piece, at) => (at % 2 === 0 ? piece : restoreLiteral(piece)));
+    .map((piece, at) => (at % 2 === 0 ? piece : decodeLiteralText(piece)));
 }
 
 /** Formats text as inline code in Markdown, between as many backticks as needed. */
 export function formatInlineCode(text: string): string {
-  const line = toVisibleLine(text);
+  const line = toDisplayLine(text);
   const runs = new Set((line.match(/`+/g) ?? []).map(({ length }) => length));
   let length = 1;
   while (runs.has(length)) length += 1;

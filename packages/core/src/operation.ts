@@ -8,7 +8,7 @@ export const ROLES = ['viewer', 'operator', 'owner'] as const;
 export type Role = (typeof ROLES)[number];
 
 /** Whether `role` may do everything that `least` may do. */
-export function roleIncludes(role: Role, least: Role): boolean {
+export function isRoleAtLeast(role: Role, least: Role): boolean {
   return ROLES.indexOf(role) >= ROLES.indexOf(least);
 }
 
@@ -67,7 +67,7 @@ type StrictShape<Shape extends z.ZodRawShape> = ReturnType<typeof z.strictObject
  * @example show: read('One job', { id: z.string() }, async ({ jobs }: Needs, { id }) => (await
  * jobs()).get(id)),
  */
-export function read<Needs, Fields extends z.ZodRawShape, Output extends object>(
+export function defineReadOperation<Needs, Fields extends z.ZodRawShape, Output extends object>(
   summary: string,
   fields: Fields,
   run: Operation<Needs, StrictShape<Fields>, Output>['run'],
@@ -77,7 +77,7 @@ export function read<Needs, Fields extends z.ZodRawShape, Output extends object>
 }
 
 /** Declares an operation that changes something. */
-export function change<Needs, Fields extends z.ZodRawShape, Output extends object>(
+export function defineChangeOperation<Needs, Fields extends z.ZodRawShape, Output extends object>(
   summary: string,
   fields: Fields,
   run: Operation<Needs, StrictShape<Fields>, Output>['run'],
@@ -90,7 +90,7 @@ export function change<Needs, Fields extends z.ZodRawShape, Output extends objec
  * Creates the error for an operation that is refused, with a message for people; the same call
  * would be refused again.
  */
-export function createRefusal(code: string, message: string): ParleyError {
+export function createRefusalError(code: string, message: string): ParleyError {
   return new ParleyError({ code, message, retryable: false });
 }
 
@@ -107,7 +107,7 @@ export class RoleNeededError extends ParleyError {
 
 /** Returns the text of a service's answer. Throws ParleyError if the service refused. */
 export function unwrapAnswer(code: string, { ok, text }: CronAnswer): { readonly text: string } {
-  if (!ok) throw createRefusal(code, text);
+  if (!ok) throw createRefusalError(code, text);
   return { text };
 }
 

@@ -35,7 +35,7 @@ interface CronTarget {
  * A request about jobs. `askedBy` is the id of the call, so that a repeated call does not add a
  * second job.
  */
-export type CronOrder =
+export type CronRequest =
   | ({
       readonly action: 'add';
       readonly askedBy: string;
@@ -57,7 +57,7 @@ export type CronOrder =
   | { readonly action: 'pause' | 'resume' | 'run'; readonly id: string };
 
 /** The caller: the sender of a message in a chat, or the operator of the installation. */
-export type CronAsker =
+export type CronRequester =
   | { readonly kind: 'chat'; readonly message: InboundMessage; readonly reader: Reader }
   | { readonly kind: 'operator' };
 
@@ -68,7 +68,7 @@ export interface CronAnswer {
 }
 
 /** Performs a request about jobs with the permissions of the caller. */
-export type AskCron = (order: CronOrder, asker: CronAsker) => Promise<CronAnswer>;
+export type AskCron = (order: CronRequest, asker: CronRequester) => Promise<CronAnswer>;
 
 /** The zone of local times, for timetables that contain any. */
 const Zone = {

@@ -62,19 +62,19 @@ export type SpanName =
  * Names of parts of Parley, numbers and outcomes; never text that people wrote, and no ids of
  * people or chats.
  */
-export type SpanFacts = Readonly<Record<string, string | number | boolean | undefined>>;
+export type SpanFields = Readonly<Record<string, string | number | boolean | undefined>>;
 
 export interface Span {
   /** The parent for a later stage, in `traceparent` format; absent if tracing is disabled. */
   readonly trace: string | undefined;
   /** Adds facts that become known during the stage. */
-  note(facts: SpanFacts): void;
+  note(facts: SpanFields): void;
 }
 
 export interface SpanStart {
   /** The previous stage, as it was stored; if there is none, the enclosing span is the parent. */
   readonly parent?: string | undefined;
-  readonly facts?: SpanFacts;
+  readonly facts?: SpanFields;
 }
 
 /**
@@ -137,7 +137,7 @@ export interface Runtime {
  * Answer parts that a commit has just added to the outbox, all for one chat and in order: delivery
  * in the same process sends them without reading them again.
  */
-export interface FreshParts {
+export interface CommittedParts {
   readonly parts: readonly OutboundPart[];
   /** The time of the commit, in ms. */
   readonly createdAt: number;
@@ -221,7 +221,7 @@ export type LiveEvent =
        * The message parts, present within the process that committed them; other processes read the
        * outbox.
        */
-      readonly fresh?: FreshParts | undefined;
+      readonly fresh?: CommittedParts | undefined;
     }
   /**
    * Lists of conversations, or the items that wait for people, have changed other than through

@@ -1,4 +1,4 @@
-import { toVisibleLine } from './visible-text.ts';
+import { toDisplayLine } from './visible-text.ts';
 
 /** Formats a number with thousands separators: `12,345`. */
 export function formatCount(count: number): string {
@@ -6,7 +6,7 @@ export function formatCount(count: number): string {
 }
 
 /** Formats `1 tool`, `3 tools`. */
-export function formatCounted(count: number, one: string, many = `${one}s`): string {
+export function pluralize(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
 }
 
@@ -121,7 +121,7 @@ export function formatTodoList(
 ): string {
   const done = items.filter(({ state }) => state === 'done').length;
   const lines = items.map(
-    ({ text, state }) => `- ${TODO_SIGNS[state]} ${toVisibleLine(text).replace(/\s+/g, ' ')}`,
+    ({ text, state }) => `- ${TODO_SIGNS[state]} ${toDisplayLine(text).replace(/\s+/g, ' ')}`,
   );
   return [`${done} of ${items.length} done:`, '', ...lines].join('\n');
 }
@@ -134,7 +134,7 @@ const ARGUMENT_CHARACTERS = 120;
  * names.
  */
 export function formatArguments(json: string): string {
-  const line = toVisibleLine(listLeaves(parseJsonOrUndefined(json)).join(' · '))
+  const line = toDisplayLine(listLeaves(parseJsonOrUndefined(json)).join(' · '))
     .replaceAll(/\s+/g, ' ')
     .trim();
   if (line.length <= ARGUMENT_CHARACTERS) return line;

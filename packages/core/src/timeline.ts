@@ -97,7 +97,7 @@ export function formatMessageName({
  * The facts about a turn's step for people (D08): names, numbers and outcomes, never text that
  * people wrote, arguments or results. Times are in ms.
  */
-export const StepFacts = z.discriminatedUnion('kind', [
+export const StepInfo = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('model'),
     /** The model that answered, as `provider/model`. */
@@ -131,4 +131,4 @@ export const StepFacts = z.discriminatedUnion('kind', [
     call: z.string().optional(),
   }),
 ]);
-export type StepFacts = z.infer<typeof StepFacts>;
+export type StepInfo = z.infer<typeof StepInfo>;

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatInlineCode, restoreLiteral, toLiteralLine } from './literal.ts';
+import { decodeLiteralText, formatInlineCode, toLiteralLine } from './literal.ts';
 import { toRunOptions } from './testing/test-length.ts';
 import {
-  blankHiddenCharacters,
   escapeHiddenCharacters,
-  toVisibleLine,
-  toVisibleText,
+  replaceHiddenCharacters,
+  toDisplayLine,
+  toDisplayText,
 } from './visible-text.ts';
 
 /** Text that people write and that must not be changed. */
@@ -23,8 +23,8 @@ const WRITTEN: readonly (readonly [what: string, text: string])[] = [
 
 describe('third-party text shown to people', () => {
   it.each(WRITTEN)('[G05] [U03] keeps %s', (_what, text) => {
-    expect(toVisibleText(text)).toBe(text);
-    expect(toVisibleLine(text)).toBe(text);
+    expect(toDisplayText(text)).toBe(text);
+    expect(toDisplayLine(text)).toBe(text);
     expect(escapeHiddenCharacters(text)).toBe(text);
   });
 
@@ -39,21 +39,21 @@ describe('third-party text shown to people', () => {
     ['other line ends', 'a\r\u2028b\u0085c', 'a\n\nb\nc'],
     ['text in invisible tags', 'hi\u{e0041}\u{e0042}', 'hi'],
   ])('[U03] removes %s', (_what, text, shown) => {
-    expect(toVisibleText(text)).toBe(shown);
+    expect(toDisplayText(text)).toBe(shown);
   });
 
   it('[U03] keeps direction changes that end within their line', () => {
     for (const text of ['א \u2066+49 170\u2069 ב', '\u202b(עולם)\u202c', '\u200fשלום\u200e']) {
-      expect(toVisibleText(text)).toBe(text);
+      expect(toDisplayText(text)).toBe(text);
     }
   });
 
   it('[U03] removes hidden characters that make a name look like another name', () => {
-    expect(toVisibleLine('ad\u200dmin\u202e\u200b\u2060\ufeff\u00ad')).toBe('admin');
-    expect(toVisibleLine('two\nlines\tand\r\nmore')).toBe('two lines and more');
-    expect(restoreLiteral(toLiteralLine(' Bo\u202e \n\u2067*x* '))).toBe('Bo *x*');
+    expect(toDisplayLine('ad\u200dmin\u202e\u200b\u2060\ufeff\u00ad')).toBe('admin');
+    expect(toDisplayLine('two\nlines\tand\r\nmore')).toBe('two lines and more');
+    expect(decodeLiteralText(toLiteralLine(' Bo\u202e \n\u2067*x* '))).toBe('Bo *x*');
     expect(formatInlineCode('a`\u202eb\nc')).toBe('``a`b c``');
-    expect(blankHiddenCharacters('a\u202eb\tc')).toBe('a b c');
+    expect(replaceHiddenCharacters('a\u202eb\tc')).toBe('a b c');
   });
 
   const SIGNS = [...'ab אש👩🏴\n\t\u001b[m', '\u200d', '\u200c', '\u{e0067}', '\u{e007f}'];
@@ -68,10 +68,10 @@ describe('third-party text shown to people', () => {
   it('[U03] is neutralized: nothing in it reverses text or acts as a command, and a second pass changes nothing', () => {
     fc.assert(
       fc.property(fc.oneof(hostile, fc.string({ unit: 'binary' })), (text) => {
-        const [shown, line] = [toVisibleText(text), toVisibleLine(text)];
+        const [shown, line] = [toDisplayText(text), toDisplayLine(text)];
         expect(shown).not.toMatch(/(?![\t\n])\p{Cc}|[\u202d\u202e\u2028]/u);
         expect(line).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069\u200e\u200f]/u);
-        expect(toVisibleLine(line)).toBe(line);
+        expect(toDisplayLine(line)).toBe(line);
         for (const one of shown.split('\n')) expect(depthAfter(one)).toBe(0);
       }),
       toRunOptions(2_000),
@@ -80,7 +80,7 @@ describe('third-party text shown to people', () => {
 
   it('[D07] is processed in one pass for any number of open direction changes', () => {
     const text = `${'\u202a'.repeat(200_000)}${'\u2069'.repeat(200_000)}${'\u{e0061}'.repeat(200_000)}`;
-    expect(toVisibleText(text)).toBe('');
+    expect(toDisplayText(text)).toBe('');
   });
 
   it('[G05] is escaped for logs and JSON without loss', () => {

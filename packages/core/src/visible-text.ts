@@ -21,7 +21,7 @@ const HIDDEN = new RegExp(
  * characters. The result cannot control a terminal, begin a line, reverse the text around it, or
  * make two names look the same.
  */
-export function toVisibleLine(text: string): string {
+export function toDisplayLine(text: string): string {
   return withoutCommands(text)
     .replace(/\r\n|[\t\n\v\f\r\u0085\u2028\u2029]/g, ' ')
     .replace(HIDDEN, '');
@@ -30,7 +30,7 @@ export function toVisibleLine(text: string): string {
 /**
  * Replaces hidden characters with spaces, one per UTF-16 unit, for places where units are counted.
  */
-export function blankHiddenCharacters(text: string): string {
+export function replaceHiddenCharacters(text: string): string {
   return text.replace(HIDDEN, (found) => ' '.repeat(found.length));
 }
 
@@ -59,13 +59,13 @@ const UNPRINTABLE =
  * (`ESC[31m` entirely) are removed, and so are direction overrides, which make text read
  * differently from how it was written, and direction changes that do not end within their line.
  */
-export function toVisibleText(text: string): string {
+export function toDisplayText(text: string): string {
   const printable = withoutCommands(text).replace(UNPRINTABLE, (character) => {
     if (character === '\0') return '\ufffd';
     if (character === '\v' || character === '\f') return ' ';
     return '\r\u0085\u2028\u2029'.includes(character) ? '\n' : '';
   });
-  return DIRECTIONS.test(printable) ? printable.replace(/[^\n]+/g, closeDirections) : printable;
+  return DIRECTIONS.test(printable) ? printable.replace(/[^\n]+/g, closeBidiControls) : printable;
 }
 
 const withoutCommands = (text: string) =>
@@ -78,7 +78,7 @@ const OVERRIDES = '\u202d\u202e';
 const POP_ISOLATE = '\u2069';
 
 /** Closes all direction changes of a line within it, and removes overrides. */
-function closeDirections(line: string): string {
+function closeBidiControls(line: string): string {
   const units = line.split('');
   const open: number[] = [];
   let isolates = 0;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readYesOrNo } from './yes-or-no.ts';
+import { parseYesOrNo } from './yes-or-no.ts';
 
 const YES = ['yes', 'ok', 'ja', 'да', 'sí', '好的', '👍', 'go ahead', 'mach das'];
 const NO = ['no', 'nein', 'нет', 'não', '不', '👎', 'don’t'];
@@ -44,18 +44,18 @@ describe('a yes or no in a message', () => {
     ['jo', null],
     ['можно', null],
   ])('[G05] %j is recognized as %s', (text, meaning) => {
-    expect(readYesOrNo(text)).toBe(meaning);
+    expect(parseYesOrNo(text)).toBe(meaning);
   });
 
   it('[G05] is not recognized at any position in a sentence with other words', () => {
     const other = fc
       .stringMatching(/^[b-hj-mo-rt-xz]{4,9}$/)
-      .filter((word) => readYesOrNo(word) === null);
+      .filter((word) => parseYesOrNo(word) === null);
     const place = fc.constantFrom('before', 'behind');
     fc.assert(
       fc.property(fc.constantFrom(...YES, ...NO), other, place, (word, more, where) => {
         const text = where === 'before' ? `${more} ${word}` : `${word}, ${more}`;
-        expect(readYesOrNo(text)).toBe(where === 'before' ? null : 'unclear');
+        expect(parseYesOrNo(text)).toBe(where === 'before' ? null : 'unclear');
       }),
     );
   });
@@ -64,8 +64,8 @@ describe('a yes or no in a message', () => {
     const end = fc.constantFrom('', '.', '!', '!!', ' 🙏', ', please', ' danke.');
     fc.assert(
       fc.property(fc.constantFrom(...YES), fc.constantFrom(...NO), end, (yes, no, more) => {
-        expect(readYesOrNo(`  ${yes.toUpperCase()}${more}`)).toBe('yes');
-        expect(readYesOrNo(`${no.toUpperCase()}${more} `)).toBe('no');
+        expect(parseYesOrNo(`  ${yes.toUpperCase()}${more}`)).toBe('yes');
+        expect(parseYesOrNo(`${no.toUpperCase()}${more} `)).toBe('no');
       }),
     );
   });

@@ -160,7 +160,7 @@ const QUOTED_LINE = /^[\s\p{Cf}]*[>＞].*$/gmu;
  * answer and continues ("yes, but only the first"), asks back ("ok?"), or contains a quotation.
  * Null if the message is not such an answer.
  */
-export function readYesOrNo(text: string): 'yes' | 'no' | 'unclear' | null {
+export function parseYesOrNo(text: string): 'yes' | 'no' | 'unclear' | null {
   const own = text.slice(0, MAX_CHARACTERS).replace(QUOTED_LINE, '');
   const hasQuotation = own.length < Math.min(text.length, MAX_CHARACTERS);
   const meaning = interpretReply(hasQuotation && own.trim() !== '' ? own : text);

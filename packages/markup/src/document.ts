@@ -34,7 +34,7 @@ export interface ItemMarker {
   readonly done?: boolean;
 }
 
-interface PlacedLeaf {
+interface LeafBase {
   readonly within: readonly LeafContainer[];
   /** Containers from this index on begin with this leaf (and show their bullet here). */
   readonly fresh: number;
@@ -43,14 +43,14 @@ interface PlacedLeaf {
 }
 
 /** A paragraph or, with `heading`, a heading of that level. */
-export interface TextLeaf extends PlacedLeaf {
+export interface TextLeaf extends LeafBase {
   readonly kind: 'text';
   readonly runs: readonly TextRun[];
   readonly heading?: number;
 }
 
 /** A code block; `text` does not include the line break after its last line. */
-export interface CodeLeaf extends PlacedLeaf {
+export interface CodeLeaf extends LeafBase {
   readonly kind: 'code';
   readonly language: string | undefined;
   readonly text: string;
@@ -60,7 +60,7 @@ export interface CodeLeaf extends PlacedLeaf {
  * A table already laid out in columns of equal width; `header` is repeated in every part. A row
  * takes several lines, separated by `\n`, when one of its cells does.
  */
-export interface GridLeaf extends PlacedLeaf {
+export interface GridLeaf extends LeafBase {
   readonly kind: 'grid';
   readonly header: readonly string[];
   readonly rows: readonly string[];
@@ -71,14 +71,14 @@ export type TableCell = readonly TextRun[];
 export type Alignment = 'left' | 'center' | 'right' | undefined;
 
 /** A table for a dialect that has tables; `header` is repeated in every part. */
-export interface TableLeaf extends PlacedLeaf {
+export interface TableLeaf extends LeafBase {
   readonly kind: 'table';
   readonly align: readonly Alignment[];
   readonly header: readonly TableCell[];
   readonly rows: readonly (readonly TableCell[])[];
 }
 
-interface RuleLeaf extends PlacedLeaf {
+interface RuleLeaf extends LeafBase {
   readonly kind: 'rule';
 }
 

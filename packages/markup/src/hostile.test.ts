@@ -1,4 +1,4 @@
-import { isDueToday, isFullRun, scaleRuns } from '@parley/core/testing';
+import { isDueToday, isFullRun, scaleRunCount } from '@parley/core/testing';
 import { describe, expect, it } from 'vitest';
 import { CAPABILITIES, type PrintedTarget } from './capabilities.ts';
 import { createPrefixRenderer } from './index.ts';
@@ -99,7 +99,7 @@ const OTHERS: PrintedTarget[] = [
  * At night, inputs are as large as a model could make them; when a change is checked, a fifth of
  * that.
  */
-const SIZE = scaleRuns(100) / 100;
+const SIZE = scaleRunCount(100) / 100;
 const WHOLE = Object.entries(hostileInputs(SIZE));
 /** All dialects share parser and splitter, so less text is enough to show a slow printer. */
 const SHARE = Object.entries(hostileInputs(isFullRun() ? 0.05 : 0.02));
@@ -166,7 +166,7 @@ describe('hostile input', () => {
  */
 const inputsOf = (target: PrintedTarget) =>
   SHARE.filter(
-    (_, index) => (index + OTHERS.indexOf(target)) % OTHERS.length < scaleRuns(OTHERS.length),
+    (_, index) => (index + OTHERS.indexOf(target)) % OTHERS.length < scaleRunCount(OTHERS.length),
   );
 
 describe.each(OTHERS)('hostile input for $dialect', (target) => {

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { setImmediate } from 'node:timers/promises';
 import type { RenderTarget } from '@parley/core';
-import { renderAsWritten } from './as-written.ts';
+import { renderMarkdownUnchanged } from './as-written.ts';
 import type * as Render from './render.ts';
 import type { RenderedPart } from './rendered-part.ts';
 import { completeMarkdown } from './unfinished.ts';
@@ -55,7 +55,7 @@ export function createPrefixRenderer(target: RenderTarget): PrefixRenderer {
       text += more;
     },
     async show() {
-      if (target.dialect === 'markdown') return renderAsWritten(text, target);
+      if (target.dialect === 'markdown') return renderMarkdownUnchanged(text, target);
       const { numbered: _unknownYet, ...unnumbered } = target;
       return renderModule().renderInSteps(completeMarkdown(text), unnumbered, () => setImmediate());
     },

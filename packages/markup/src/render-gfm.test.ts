@@ -4,14 +4,14 @@ import { printGfm } from './print/common-mark.ts';
 import { render } from './render.ts';
 import {
   createBoldLeaf,
-  createTexts,
+  createTextRenderer,
   itRenders,
   lines,
   type RenderCase,
 } from './testing/render-cases.ts';
 
 const GFM: RenderTarget = { dialect: 'gfm', maxLength: 65_536, unit: 'utf16' };
-const texts = createTexts(GFM);
+const texts = createTextRenderer(GFM);
 
 const unchanged: [what: string, markdown: string][] = [
   ['marks', '**b** *i* ~~s~~ `c` **`d`**'],

@@ -4,14 +4,14 @@ import { printGoogleChat } from './print/google-chat.ts';
 import { render } from './render.ts';
 import {
   createBoldLeaf,
-  createTexts,
+  createTextRenderer,
   itRenders,
   type RenderCase,
   visible,
 } from './testing/render-cases.ts';
 
 const GOOGLE_CHAT: RenderTarget = { dialect: 'google-chat', maxLength: 30_000, unit: 'byte' };
-const texts = createTexts(GOOGLE_CHAT);
+const texts = createTextRenderer(GOOGLE_CHAT);
 
 const shown: RenderCase[] = [
   ['each mark', '**b** *i* ~~s~~ `c`', '*b* _i_ ~s~ `c`'],

@@ -4,7 +4,7 @@ import { printSlack } from './print/slack.ts';
 import { render } from './render.ts';
 import {
   createBoldLeaf,
-  createTexts,
+  createTextRenderer,
   itRenders,
   lines,
   type RenderCase,
@@ -12,7 +12,7 @@ import {
 } from './testing/render-cases.ts';
 
 const SLACK: RenderTarget = { dialect: 'slack', maxLength: 4_000, unit: 'utf16' };
-const texts = createTexts(SLACK);
+const texts = createTextRenderer(SLACK);
 
 const marks: RenderCase[] = [
   ['each mark', '**b** *i* ~~s~~ `c`', '*b* _i_ ~s~ `c`'],

@@ -1,9 +1,9 @@
 import type { RenderTarget } from '@parley/core';
 import { describe } from 'vitest';
-import { createTexts, itRenders, lines, type RenderCase } from './testing/render-cases.ts';
+import { createTextRenderer, itRenders, lines, type RenderCase } from './testing/render-cases.ts';
 
 const TEAMS: RenderTarget = { dialect: 'teams', maxLength: 12_000, unit: 'utf16' };
-const texts = createTexts(TEAMS);
+const texts = createTextRenderer(TEAMS);
 
 const shown: RenderCase[] = [
   ['each mark', '**b** *i* ~~s~~ `c`', '**b** *i* ~~s~~ `c`'],

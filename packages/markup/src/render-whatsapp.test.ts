@@ -5,7 +5,7 @@ import { printWhatsApp } from './print/whatsapp.ts';
 import { render } from './render.ts';
 import {
   createBoldLeaf,
-  createTexts,
+  createTextRenderer,
   itRenders,
   lines,
   type RenderCase,
@@ -15,7 +15,7 @@ import {
 const SPACE = toLiteralMarkdown(' ');
 
 const WHATSAPP: RenderTarget = { dialect: 'whatsapp', maxLength: 4096, unit: 'utf16' };
-const texts = createTexts(WHATSAPP);
+const texts = createTextRenderer(WHATSAPP);
 
 const marks: RenderCase[] = [
   ['each mark', '**b** *i* ~~s~~ `c`', '*b* _i_ ~s~ `c`'],

@@ -1,5 +1,5 @@
 import type { RenderTarget } from '@parley/core';
-import { renderAsWritten } from './as-written.ts';
+import { renderMarkdownUnchanged } from './as-written.ts';
 import {
   CAPABILITIES,
   type DialectCapabilities,
@@ -10,8 +10,8 @@ import type { Leaf } from './document.ts';
 import { parseMarkdown } from './parse/parse.ts';
 import { isRichTarget, PartPrinter } from './part-printer.ts';
 import { MarkupError, type RenderedPart } from './rendered-part.ts';
-import { type SplitRoom, splitLeaves, splitNumbered } from './split/split.ts';
-import { finishInTurns, runAllSteps, type Steps } from './steps.ts';
+import { type SplitRoom, splitLeaves, splitWithPartNumbers } from './split/split.ts';
+import { runAllSteps, runStepsWithPauses, type Steps } from './steps.ts';
 import { toLeaves } from './transform/blocks.ts';
 
 /**
@@ -39,17 +39,17 @@ export async function renderInSteps(
   pause: () => Promise<void>,
 ): Promise<RenderedPart[]> {
   if (markdown.length <= ONE_STEP) return render(markdown, target);
-  return finishInTurns(renderSteps(markdown, target), pause);
+  return runStepsWithPauses(renderSteps(markdown, target), pause);
 }
 
 /** Renders with a step for each parsed piece and each created part. */
 export function* renderSteps(markdown: string, target: RenderTarget): Steps<RenderedPart[]> {
   checkTarget(target);
-  if (!isPrintedTarget(target)) return renderAsWritten(markdown, target);
+  if (!isPrintedTarget(target)) return renderMarkdownUnchanged(markdown, target);
   const parsed = yield* parseMarkdown(markdown);
   const leaves = yield* toLeaves(parsed, getDialectCapabilities(target), target.mentions);
   const printer = new PartPrinter(target);
-  const parts = yield* splitFor(target, leaves, printer);
+  const parts = yield* splitForTarget(target, leaves, printer);
   const printed: RenderedPart[] = [];
   for (const part of parts) {
     printed.push(printer.print(part));
@@ -66,10 +66,14 @@ function isPrintedTarget(target: RenderTarget): target is PrintedTarget {
   return target.dialect !== 'markdown';
 }
 
-function splitFor(target: RenderTarget, leaves: readonly Leaf[], room: SplitRoom): Steps<Leaf[][]> {
+function splitForTarget(
+  target: RenderTarget,
+  leaves: readonly Leaf[],
+  room: SplitRoom,
+): Steps<Leaf[][]> {
   if (target.numbered === undefined) return splitLeaves(leaves, room);
   // Besides the label and its empty line, a part must still have space for text.
-  return splitNumbered(leaves, room, 1 - (MIN_LENGTH + 2) / target.maxLength);
+  return splitWithPartNumbers(leaves, room, 1 - (MIN_LENGTH + 2) / target.maxLength);
 }
 
 /** The minimum part length, which holds one character in every dialect with a margin. */

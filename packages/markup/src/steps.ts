@@ -23,7 +23,7 @@ export function runAllSteps<Result>(steps: Steps<Result>): Result {
   }
 }
 
-export async function finishInTurns<Result>(
+export async function runStepsWithPauses<Result>(
   steps: Steps<Result>,
   pause: () => Promise<void>,
 ): Promise<Result> {

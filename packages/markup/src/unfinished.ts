@@ -26,7 +26,7 @@ export function completeMarkdown(markdown: string): string {
     const isHalfFence = last !== '' && last !== fence && fence.startsWith(last);
     return (isHalfFence ? lines.slice(0, -1) : lines).join('\n');
   }
-  dropHalfLines(lines);
+  dropIncompleteLines(lines);
   const start = findStartOfText(lines);
   if (start === undefined) return lines.join('\n');
   const before = lines.slice(0, start.line).map((line) => `${line}\n`);
@@ -55,7 +55,7 @@ function findClosingFence(lines: readonly string[]): string | undefined {
  * Removes the last line while its meaning is undecided (it would flicker), and a header row until
  * the delimiter row is complete.
  */
-function dropHalfLines(lines: string[]): void {
+function dropIncompleteLines(lines: string[]): void {
   const last = lines.at(-1) ?? '';
   const content = withoutMarkers(last).trim();
   const isHalf = content === '' ? last.trim() !== '' : HALF_LINE.test(content);
@@ -171,7 +171,7 @@ function closeMarks(paragraph: string): string {
         return closeAllMarks(out + whole, open);
       }
       out += /^[*_~|]/.test(mark)
-        ? readMark(mark, { before: text[index - 1] ?? '', after: text[from] ?? '' }, open, out)
+        ? processMark(mark, { before: text[index - 1] ?? '', after: text[from] ?? '' }, open, out)
         : openMark(mark, open, out);
       continue;
     }
@@ -210,7 +210,7 @@ const LATIN = /[\p{N}\p{Script=Latin}]/u;
  * Reads a run of `*`, `_`, `~~` or `||`, which may close and open formats; returns the characters
  * to keep.
  */
-function readMark(
+function processMark(
   run: string,
   { before, after }: { readonly before: string; readonly after: string },
   open: OpenMark[],

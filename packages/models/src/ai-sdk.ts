@@ -7,7 +7,7 @@ import {
   parseToolArguments,
   type ToolMessage,
 } from './chat-model.ts';
-import { getImages, joinTurns } from './join-turns.ts';
+import { getImages, joinAdjacentMessages } from './join-turns.ts';
 import type { SdkChoice } from './model-settings.ts';
 import { neutralizeRecord } from './template-tokens.ts';
 
@@ -64,7 +64,7 @@ export function toProviderPrompt(
     provider === 'anthropic'
       ? toAnthropicSystem(layers)
       : joinSystemTexts(layers.map((layer) => layer.text));
-  return [...system, ...joinTurns(request.messages).map(toPromptMessage)];
+  return [...system, ...joinAdjacentMessages(request.messages).map(toPromptMessage)];
 }
 
 function joinSystemTexts(texts: readonly string[]): ProviderPrompt {

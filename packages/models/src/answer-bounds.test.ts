@@ -2,7 +2,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import {
-  type AnswerBounds,
+  type AnswerLimits,
   createAnswerMeter,
   DEFAULT_ANSWER_BOUNDS,
   measurePart,
@@ -12,7 +12,7 @@ import { httpFetch } from './http-fetch.ts';
 import { ModelTimeouts, type ProviderChoice } from './model-settings.ts';
 import { createProviderModel } from './provider-model.ts';
 
-const BOUNDS: AnswerBounds = {
+const BOUNDS: AnswerLimits = {
   characters: 10_000,
   reasoningCharacters: 20_000,
   argumentBytes: 5_000,

@@ -1,12 +1,12 @@
 import { stripNoncharacters } from '@parley/core';
 import type { AnswerPart } from './answer-parts.ts';
-import type { AnswerCut, ModelEvent, ModelToolCall } from './chat-model.ts';
+import type { ExceededAnswerLimit, ModelEvent, ModelToolCall } from './chat-model.ts';
 
 /**
  * Limits on the length of a model's answer. The answer is measured while it streams, and the
  * connection to the provider is closed at a limit, so that no answer can fill the memory.
  */
-export interface AnswerBounds {
+export interface AnswerLimits {
   /** The maximum length of the text. */
   readonly characters: number;
   /** The maximum length of the reasoning. */
@@ -17,7 +17,7 @@ export interface AnswerBounds {
 }
 
 /** The default for text is about 20 printed pages; the default for arguments allows a long file. */
-export const DEFAULT_ANSWER_BOUNDS: AnswerBounds = {
+export const DEFAULT_ANSWER_BOUNDS: AnswerLimits = {
   characters: 50_000,
   reasoningCharacters: 400_000,
   argumentBytes: 256_000,
@@ -31,7 +31,7 @@ const HEAD_CHARACTERS = 100;
  * A call whose arguments are still arriving; most providers report only at the end which calls are
  * complete.
  */
-interface OpenCall {
+interface IncompleteCall {
   readonly id: string;
   readonly name: string;
   written: string;
@@ -49,7 +49,7 @@ export interface AnswerMeter {
   /** Returns the call to pass on; arguments that exceed the limit are replaced by a note. */
   callEnds(call: ModelToolCall): ModelToolCall;
   /** The limit that was exceeded; null while the answer is within its limits. */
-  cut(): AnswerCut | null;
+  cut(): ExceededAnswerLimit | null;
   /**
    * The calls that were open when the answer was cut off; the last of them has a note in place of
    * its arguments.
@@ -62,21 +62,21 @@ export interface AnswerMeter {
   written(): number;
 }
 
-export function createAnswerMeter(bounds: AnswerBounds): AnswerMeter {
+export function createAnswerMeter(bounds: AnswerLimits): AnswerMeter {
   const counted = { characters: 0, reasoningCharacters: 0, argumentBytes: 0, calls: 0 };
-  let cut: AnswerCut | null = null;
-  const open = new Map<string, OpenCall>();
-  const count = (what: keyof AnswerBounds, amount: number): void => {
+  let cut: ExceededAnswerLimit | null = null;
+  const open = new Map<string, IncompleteCall>();
+  const count = (what: keyof AnswerLimits, amount: number): void => {
     counted[what] += amount;
     if (counted[what] > bounds[what]) cut ??= { what, most: bounds[what] };
   };
-  const startCall = (id: string, name: string): OpenCall => {
+  const startCall = (id: string, name: string): IncompleteCall => {
     count('calls', 1);
     const call = { id, name, written: '' };
     open.set(id, call);
     return call;
   };
-  const growCall = (call: OpenCall, piece: string): void => {
+  const growCall = (call: IncompleteCall, piece: string): void => {
     count('argumentBytes', Buffer.byteLength(piece));
     if (cut === null) call.written += piece;
   };
@@ -99,13 +99,19 @@ export function createAnswerMeter(bounds: AnswerBounds): AnswerMeter {
       // Not every provider streams arguments in fragments.
       if (!open.has(call.id)) growCall(startCall(call.id, call.name), call.arguments);
       open.delete(call.id);
-      return cut === null ? call : { ...call, arguments: describeCut(cut, call.arguments) };
+      return cut === null
+        ? call
+        : { ...call, arguments: describeExceededLimit(cut, call.arguments) };
     },
     cut: () => cut,
     openCalls: () =>
       [...open.values()].map(({ id, name, written }, at) => {
         const isCut = at === open.size - 1;
-        return { id, name, arguments: isCut && cut !== null ? describeCut(cut, written) : written };
+        return {
+          id,
+          name,
+          arguments: isCut && cut !== null ? describeExceededLimit(cut, written) : written,
+        };
       }),
     written: () => counted.characters + counted.reasoningCharacters + counted.argumentBytes,
   };
@@ -115,7 +121,7 @@ export function createAnswerMeter(bounds: AnswerBounds): AnswerMeter {
  * Replaces the arguments. The replacement is not JSON, so the call does not run, and the text tells
  * the model why.
  */
-function describeCut({ what, most }: AnswerCut, written: string): string {
+function describeExceededLimit({ what, most }: ExceededAnswerLimit, written: string): string {
   const bound = {
     characters: 'characters of text',
     reasoningCharacters: 'characters of thoughts',

@@ -43,7 +43,7 @@ export type AnswerPart =
   | { readonly type: 'call-input'; readonly id: string; readonly text: string }
   /** A complete call; some providers do not send fragments before a complete call. */
   | { readonly type: 'tool-call'; readonly call: ModelToolCall }
-  /** An error inside the stream; `collectFailureFacts` reads it like a thrown one. */
+  /** An error inside the stream; `collectCallFailureDetails` reads it like a thrown one. */
   | { readonly type: 'error'; readonly error: unknown }
   | ProviderFinish;
 

@@ -36,7 +36,7 @@ export function getCachedShare({
 }
 
 /** Adds to each answer of a model the weight of its cached input. */
-export function createSharingModel(model: ChatModel, cachedShare: number): ChatModel {
+export function createCacheWeightingModel(model: ChatModel, cachedShare: number): ChatModel {
   return withStream(model, async function* (request, signal) {
     for await (const event of model.stream(request, signal)) {
       yield event.type === 'finish' ? { ...event, usage: { ...event.usage, cachedShare } } : event;

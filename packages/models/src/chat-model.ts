@@ -140,18 +140,18 @@ export interface ModelFinish {
   /** The number of requests made for this answer, if more than one. */
   readonly tries?: number;
   /** The limit at which the answer was cut off; absent if it is complete. */
-  readonly cut?: AnswerCut;
+  readonly cut?: ExceededAnswerLimit;
   /**
    * Parts that the model wrote besides its answer, for people who debug; absent if there are none.
    */
-  readonly aside?: AnswerAsides;
+  readonly aside?: HiddenAnswerParts;
 }
 
 /**
  * The parts that were separated from an answer, truncated. They are never shown in a chat and never
  * sent to a model.
  */
-export interface AnswerAsides {
+export interface HiddenAnswerParts {
   readonly reasoning: string;
   /** The total length of the reasoning, in characters. */
   readonly reasoningCharacters: number;
@@ -160,7 +160,7 @@ export interface AnswerAsides {
 }
 
 /** A limit that an answer has exceeded: its name in the settings, and its value. */
-export interface AnswerCut {
+export interface ExceededAnswerLimit {
   readonly what: 'characters' | 'reasoningCharacters' | 'argumentBytes' | 'calls';
   readonly most: number;
 }

@@ -160,7 +160,7 @@ const OTHER_SENSES =
  * Parses the lengths in a refusal; null if the refusal has another reason. `said` is the complete
  * text from the server.
  */
-export function readLengthRefusal(said: string, status: number | null): LengthRefusal | null {
+export function parseLengthRefusal(said: string, status: number | null): LengthRefusal | null {
   if (status !== null && OTHER_LIMITS.has(status)) return null;
   const text = said.replace(OTHER_SENSES, '');
   if (PER_TIME.test(text)) return findRateLimitRefusal(text);
@@ -173,7 +173,7 @@ export function readLengthRefusal(said: string, status: number | null): LengthRe
   if (isBytes && !/token|context|length/i.test(text)) return { kind: 'too-long', isBytes: true };
   // Throttling has similar wording: "Too many tokens, please wait before trying again".
   if (status === 429 && !/context|prompt is too long/i.test(text)) return null;
-  const windowTokens = acceptPlausibleWindow(findFirstNumber(WINDOWS, text));
+  const windowTokens = toPlausibleWindow(findFirstNumber(WINDOWS, text));
   const promptTokens = findFirstNumber(PROMPTS, text);
   const isCombined = /max_new_tokens|max_tokens|completion|output/i.test(text);
   const free = windowTokens === null || promptTokens === null ? null : windowTokens - promptTokens;
@@ -189,10 +189,10 @@ export function readLengthRefusal(said: string, status: number | null): LengthRe
 
 /** A request that alone exceeds the limit per minute is never accepted, even after a delay. */
 function findRateLimitRefusal(text: string): LengthRefusal | null {
-  const limit = acceptPlausibleWindow(
+  const limit = toPlausibleWindow(
     findFirstNumber([pattern(String.raw`limit:? ?(?:is |of )?${N}`)], text),
   );
-  const requested = acceptPlausibleWindow(
+  const requested = toPlausibleWindow(
     findFirstNumber([pattern(String.raw`requested:? ?(?:about )?${N}`)], text),
   );
   if (limit === null || requested === null || requested <= limit) return null;
@@ -209,7 +209,7 @@ const OUTPUT_LIMITS: readonly RegExp[] = [
 ];
 
 function findOutputLimit(text: string): number | null {
-  const limit = acceptPlausibleWindow(findFirstNumber(OUTPUT_LIMITS, text));
+  const limit = toPlausibleWindow(findFirstNumber(OUTPUT_LIMITS, text));
   // "Below" excludes the limit itself, so one token is subtracted, which is safe in either case.
   return limit === null ? null : limit - 1;
 }
@@ -225,6 +225,6 @@ function findFirstNumber(patterns: readonly RegExp[], text: string): number | nu
   return null;
 }
 
-function acceptPlausibleWindow(tokens: number | null): number | null {
+function toPlausibleWindow(tokens: number | null): number | null {
   return tokens === null || tokens < MIN_WINDOW || tokens > MAX_WINDOW ? null : tokens;
 }

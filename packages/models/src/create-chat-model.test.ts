@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createAutoModel } from './create-chat-model.ts';
 import type { LocalServer } from './offline-model.ts';
-import { createBrokenModel, createFakeModel, drainModel } from './testing/fake-model.ts';
+import { collectModelText, createBrokenModel, createFakeModel } from './testing/fake-model.ts';
 
 const SERVER: LocalServer = { baseUrl: 'http://127.0.0.1:11434/v1', model: 'llama' };
 
@@ -26,32 +26,36 @@ function setUp(server: LocalServer | null, local = createFakeModel('local/llama'
 describe('the automatic model', () => {
   it('[G01] is the local server if one is found', async () => {
     const { auto } = setUp(SERVER);
-    expect(await drainModel(auto.model)).toBe('from llama');
+    expect(await collectModelText(auto.model)).toBe('from llama');
     expect(auto.model.id).toBe('local/llama');
     expect(await auto.first).toEqual(SERVER);
   });
 
   it('[G01] is the offline model if no server is found, and then searches again at most every 30 s', async () => {
     const { state, auto } = setUp(null);
-    expect(await drainModel(auto.model)).toBe('offline');
+    expect(await collectModelText(auto.model)).toBe('offline');
     state.now = 29_999;
-    expect(await drainModel(auto.model)).toBe('offline');
+    expect(await collectModelText(auto.model)).toBe('offline');
     expect(state.searches).toBe(1);
   });
 
   it('[G01] finds a server that was started later when a message arrives', async () => {
     const { state, auto } = setUp(null);
-    await drainModel(auto.model);
+    await collectModelText(auto.model);
     state.server = SERVER;
     state.now = 30_000;
-    expect(await drainModel(auto.model)).toBe('from llama');
+    expect(await collectModelText(auto.model)).toBe('from llama');
   });
 
   it('[G01] searches once for many concurrent messages', async () => {
     const { state, auto } = setUp(null);
-    await drainModel(auto.model);
+    await collectModelText(auto.model);
     state.now = 30_000;
-    await Promise.all([drainModel(auto.model), drainModel(auto.model), drainModel(auto.model)]);
+    await Promise.all([
+      collectModelText(auto.model),
+      collectModelText(auto.model),
+      collectModelText(auto.model),
+    ]);
     expect(state.searches).toBe(2);
   });
 
@@ -62,11 +66,11 @@ describe('the automatic model', () => {
     );
     await auto.first;
     state.server = null;
-    expect(await drainModel(auto.model)).toBe('offline');
+    expect(await collectModelText(auto.model)).toBe('offline');
   });
 
   it('[G01] reports other failures of its server unchanged', async () => {
     const { auto } = setUp(SERVER, createBrokenModel('local/llama', { kind: 'too-long' }));
-    await expect(drainModel(auto.model)).rejects.toMatchObject({ code: 'model-too-long' });
+    await expect(collectModelText(auto.model)).rejects.toMatchObject({ code: 'model-too-long' });
   });
 });

@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Clock, type Logger, type Meter, type Monotonic, systemTime } from '@parley/core';
-import { type AnswerBounds, DEFAULT_ANSWER_BOUNDS } from './answer-bounds.ts';
-import { createSharingModel, getCachedShare } from './cached-share.ts';
+import { type AnswerLimits, DEFAULT_ANSWER_BOUNDS } from './answer-bounds.ts';
+import { createCacheWeightingModel, getCachedShare } from './cached-share.ts';
 import { type ChatModel, ModelError, type ModelEvent, type ModelRequest } from './chat-model.ts';
-import { createLearningModel } from './learned-window.ts';
+import { createWindowLearningModel } from './learned-window.ts';
 import { getContextTokens, type ModelSettings, type ProviderChoice } from './model-settings.ts';
 import {
   createOfflineChatModel,
@@ -17,12 +17,12 @@ import { createProviderModel } from './provider-model.ts';
 import {
   createBridgingModel,
   createFallbackModel,
-  createSeeingModel,
   createToolLessModel,
+  createVisionAwareModel,
   withSecondTry,
 } from './retry.ts';
 import { createRetryingModel, HASTY, PATIENT, type RetryPatience } from './retrying-model.ts';
-import { createSmallerOutputModel } from './smaller-output.ts';
+import { createOutputLimitModel } from './smaller-output.ts';
 
 /** Only the first four are required. */
 export interface ChatModelDeps {
@@ -46,7 +46,7 @@ export interface ChatModelDeps {
   /** The `fetch` implementation; node:http when absent. */
   readonly fetch?: typeof globalThis.fetch;
   /** The limits on answers; `DEFAULT_ANSWER_BOUNDS` when absent. */
-  readonly bounds?: AnswerBounds;
+  readonly bounds?: AnswerLimits;
   /** Base URLs to search for local servers instead of the usual ports. */
   readonly localServers?: readonly string[];
 }
@@ -58,11 +58,11 @@ export interface ChosenModel {
   readonly model: ChatModel;
   readonly why: Promise<string>;
   /** Alternative models, by id; if one of them fails, the main model answers. */
-  readonly choices: ReadonlyMap<string, ChoosableModel>;
+  readonly choices: ReadonlyMap<string, SelectableModel>;
 }
 
 /** A model that may be chosen in a conversation. */
-export interface ChoosableModel {
+export interface SelectableModel {
   readonly model: ChatModel;
   /** The context window in tokens, if known. */
   readonly contextTokens: () => number;
@@ -85,7 +85,7 @@ export function resolveWindow(
  * provider is used only if it is configured, never because a key is in the environment.
  */
 export function createChatModel(settings: ModelSettings, deps: ChatModelDeps): ChosenModel {
-  const choices = new Map<string, ChoosableModel>();
+  const choices = new Map<string, SelectableModel>();
   if (settings.model === 'auto') return { ...chooseAutomatically(settings, deps), choices };
   if (settings.model === 'offline') {
     const why = Promise.resolve(`offline: ${describeOfflineReason('by-choice')}`);
@@ -181,10 +181,15 @@ function buildModel(
   const onDropped = (why: string) =>
     logger.warn({ model: id, why }, 'A call that the model wrote into its text was not run.');
   const made = createProviderModel({ ...init, report, onDropped });
-  const asked = createRetryingModel(createLearningModel(made), { sleep, random, patience, logger });
-  const model = createBridgingModel(createSmallerOutputModel(asked));
-  const seeing = createSeeingModel(createToolLessModel(model), choice.vision);
-  return createSharingModel(seeing, getCachedShare(choice));
+  const asked = createRetryingModel(createWindowLearningModel(made), {
+    sleep,
+    random,
+    patience,
+    logger,
+  });
+  const model = createBridgingModel(createOutputLimitModel(asked));
+  const seeing = createVisionAwareModel(createToolLessModel(model), choice.vision);
+  return createCacheWeightingModel(seeing, getCachedShare(choice));
 }
 
 function createOfflineModel(deps: ChatModelDeps, reason: OfflineReason): ChatModel {
@@ -251,7 +256,7 @@ export function createAutoModel(deps: AutoDeps): AutoModel {
     const stale = current === deps.offline && deps.monotonic() - lookedAt >= RECHECK_MS;
     if (looking !== null || stale) await look();
     yield* withSecondTry(current.stream(request, signal), signal, async (failure) => {
-      if (!isServerGone(failure)) return null;
+      if (!isServerUnavailable(failure)) return null;
       await look();
       return current.stream(request, signal);
     });
@@ -274,7 +279,7 @@ export function createAutoModel(deps: AutoDeps): AutoModel {
 }
 
 /** Whether the server no longer responds, or no longer has the model. */
-function isServerGone(thrown: unknown): boolean {
+function isServerUnavailable(thrown: unknown): boolean {
   if (!(thrown instanceof ModelError)) return false;
   return thrown.failure.kind === 'unreachable' || thrown.failure.kind === 'not-found';
 }

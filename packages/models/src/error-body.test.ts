@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readErrorBody, readErrorValue } from './error-body.ts';
-import { classifyFailure, collectFailureFacts } from './failures.ts';
+import { classifyFailure, collectCallFailureDetails } from './failures.ts';
 
 const SENTENCE = 'prompt is too long: 9000 tokens > 8192 maximum';
 
@@ -35,7 +35,7 @@ describe('an error body', () => {
     expect(readErrorBody(body).messages).toContain(SENTENCE);
     expect(readErrorValue(value).messages).toContain(SENTENCE);
     const thrown = { name: 'AI_APICallError', message: 'Bad', statusCode: 400, responseBody: body };
-    expect(classifyFailure(collectFailureFacts(thrown), 0)).toMatchObject({
+    expect(classifyFailure(collectCallFailureDetails(thrown), 0)).toMatchObject({
       kind: 'too-long',
       windowTokens: 8_192,
     });
@@ -76,7 +76,7 @@ describe('an error body', () => {
           const thrown = isValue
             ? any
             : { name: 'E', message: '', statusCode: status, responseBody };
-          return typeof classifyFailure(collectFailureFacts(thrown), 0).kind === 'string';
+          return typeof classifyFailure(collectCallFailureDetails(thrown), 0).kind === 'string';
         },
       ),
     );
@@ -98,9 +98,12 @@ describe('an error body', () => {
     for (const seed of seeds) {
       const responseBody = seed.repeat(200_000 / seed.length);
       const thrown = { name: 'E', message: '', statusCode: 400, responseBody };
-      expect(classifyFailure(collectFailureFacts(thrown), 0).kind).toBeDefined();
+      expect(classifyFailure(collectCallFailureDetails(thrown), 0).kind).toBeDefined();
       classifyFailure(
-        collectFailureFacts({ ...thrown, responseBody: JSON.stringify({ error: responseBody }) }),
+        collectCallFailureDetails({
+          ...thrown,
+          responseBody: JSON.stringify({ error: responseBody }),
+        }),
         0,
       );
     }

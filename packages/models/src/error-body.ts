@@ -47,13 +47,13 @@ interface ErrorWalk {
  */
 export function readErrorBody(body: string): ErrorBody {
   const text = removeFraming(body.slice(0, MAX_BODY).trim());
-  const walk = createWalk();
+  const walk = createErrorWalk();
   const value = parseErrorJson(text);
   if (value !== undefined) visitValue(walk, value, '', 0);
   else if (isWebPage(text)) addPage(walk, text);
   else if (/^<(\?xml|error)/i.test(text)) addXml(walk, text);
   else addMessage(walk, text);
-  return finishWalk(walk, value === undefined && isWebPage(text));
+  return finishErrorWalk(walk, value === undefined && isWebPage(text));
 }
 
 /**
@@ -61,16 +61,19 @@ export function readErrorBody(body: string): ErrorBody {
  * 200.
  */
 export function readErrorValue(value: unknown): ErrorBody {
-  const walk = createWalk();
+  const walk = createErrorWalk();
   visitValue(walk, value, 'error', 0);
-  return finishWalk(walk, false);
+  return finishErrorWalk(walk, false);
 }
 
-function createWalk(): ErrorWalk {
+function createErrorWalk(): ErrorWalk {
   return { messages: [], words: [], fields: {}, status: null, values: 0 };
 }
 
-function finishWalk({ messages, words, fields, status }: ErrorWalk, isPage: boolean): ErrorBody {
+function finishErrorWalk(
+  { messages, words, fields, status }: ErrorWalk,
+  isPage: boolean,
+): ErrorBody {
   return {
     messages: [...new Set(messages)],
     words: [...new Set(words)],

@@ -4,11 +4,11 @@
  * complete responses that contain them.
  */
 
-function matchAny(wordings: readonly string[]): RegExp {
+function createPhrasePattern(wordings: readonly string[]): RegExp {
   return new RegExp(wordings.join('|'), 'i');
 }
 
-export const NO_CREDIT = matchAny([
+export const NO_CREDIT = createPhrasePattern([
   'insufficient[_ -]?(?:quota|balance|credits?|funds)',
   'credit balance',
   '(?:out of|no(?: remaining)?|not enough|run out of) credits?',
@@ -24,7 +24,7 @@ export const NO_CREDIT = matchAny([
   '账户.{0,6}余额',
 ]);
 
-export const RATE_LIMITED = matchAny([
+export const RATE_LIMITED = createPhrasePattern([
   'rate[ _-]?limit',
   'too[ _-]?many[ _-]?(?:requests|concurrent)',
   'throttl',
@@ -41,7 +41,7 @@ export const RATE_LIMITED = matchAny([
 ]);
 
 /** The messages of Ollama, vLLM, llama.cpp, LM Studio, SGLang, OpenRouter and gateways. */
-export const NO_TOOLS = matchAny([
+export const NO_TOOLS = createPhrasePattern([
   "(?:does not|doesn't|do not|not|without) support(?:ed)? (?:the use of |for )?(?:tool|function)",
   'support tool use',
   String.raw`(?:no|not have|lacks?|without) (?:\w+ )?tools?(?: use| calling)? (?:capabilit|support)`,
@@ -58,7 +58,7 @@ export const NO_TOOLS = matchAny([
  * The messages of Mistral, of chat templates (vLLM, llama.cpp, Ollama), Perplexity, DeepSeek and
  * Bedrock; OpenRouter quotes them elsewhere in the body.
  */
-export const MESSAGE_ORDER = matchAny([
+export const MESSAGE_ORDER = createPhrasePattern([
   String.raw`unexpected role \W*user`,
   'message_order',
   'roles? (must|should) (be )?alternat',
@@ -66,7 +66,7 @@ export const MESSAGE_ORDER = matchAny([
   'successive user or assistant',
 ]);
 
-export const UNAUTHORISED = matchAny([
+export const UNAUTHORISED = createPhrasePattern([
   'authentication_?error',
   'permission_?error',
   'invalid[_ ]?(?:api[_ ]?key|authentication|token)',
@@ -80,7 +80,7 @@ export const UNAUTHORISED = matchAny([
   '无效的?(?:令牌|密钥|api)',
 ]);
 
-export const NOT_FOUND = matchAny([
+export const NOT_FOUND = createPhrasePattern([
   'model[_ ]not[_ ]found',
   'unknown model',
   'no such model',
@@ -91,7 +91,7 @@ export const NOT_FOUND = matchAny([
   '模型不存在',
 ]);
 
-export const OVERLOADED = matchAny([
+export const OVERLOADED = createPhrasePattern([
   'overloaded',
   'server_?error',
   'api_error',
@@ -115,7 +115,7 @@ export const OVERLOADED = matchAny([
   '稍后(?:再试|重试)',
 ]);
 
-export const FILTERED = matchAny([
+export const FILTERED = createPhrasePattern([
   'content[_ ]?(?:filter|policy)',
   'content management policy',
   'responsible ?ai',
@@ -135,7 +135,7 @@ export const FILTERED = matchAny([
 ]);
 
 /** A refusal because of the caller's location; a different key would not help. */
-export const WRONG_PLACE = matchAny([
+export const WRONG_PLACE = createPhrasePattern([
   String.raw`(?:country|region|territory|location)[^.\n]{0,40}?not (?:supported|available|allowed)`,
   'unsupported_country',
 ]);
@@ -144,7 +144,7 @@ export const WRONG_PLACE = matchAny([
  * Firewalls, filters and sign-in pages between Parley and the server; most of them respond with web
  * pages.
  */
-export const BLOCKED = matchAny([
+export const BLOCKED = createPhrasePattern([
   'cloudflare',
   'attention required',
   'just a moment',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ModelError, type ModelFailure } from './chat-model.ts';
 import { explainFailure } from './explain-failure.ts';
-import { classifyFailure, collectFailureFacts } from './failures.ts';
+import { classifyFailure, collectCallFailureDetails } from './failures.ts';
 import { findRetryAfterMs } from './retry-after.ts';
 
 /** An error in the shape that the AI SDK throws for an HTTP status. */
@@ -17,7 +17,7 @@ function network(code: string, statusCode?: number) {
   return { name: 'AI_APICallError', message: 'Cannot connect to API', statusCode, cause };
 }
 
-const kindOf = (thrown: unknown) => classifyFailure(collectFailureFacts(thrown), 0).kind;
+const kindOf = (thrown: unknown) => classifyFailure(collectCallFailureDetails(thrown), 0).kind;
 
 describe('the classification of a failed call', () => {
   it.each([
@@ -161,7 +161,7 @@ describe('the classification of a failed call', () => {
   );
 
   it('[G01] keeps the delay that a rate-limited provider asks for', () => {
-    const facts = collectFailureFacts(http(429, '', { 'retry-after': '7' }));
+    const facts = collectCallFailureDetails(http(429, '', { 'retry-after': '7' }));
     expect(classifyFailure(facts, 0)).toEqual({ kind: 'rate-limited', retryAfterMs: 7_000 });
   });
 });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ModelFailure } from './chat-model.ts';
-import { readLengthRefusal } from './context-full.ts';
+import { parseLengthRefusal } from './context-full.ts';
 import { type ErrorBody, parseStatus, readErrorBody, readErrorValue } from './error-body.ts';
 import {
   BLOCKED,
@@ -17,7 +17,7 @@ import {
 import { findRetryAfterMs } from './retry-after.ts';
 
 /** The facts about a failed call, extracted from the thrown value. */
-export interface FailureFacts {
+export interface CallFailureDetails {
   readonly name: string;
   /** The most specific message from the server, otherwise the error's own message. */
   readonly message: string;
@@ -65,7 +65,7 @@ const MAX_CAUSES = 6;
  * Extracts facts from any thrown value, by its shape, because loading the AI SDK's error classes
  * would cost 100 ms.
  */
-export function collectFailureFacts(thrown: unknown): FailureFacts {
+export function collectCallFailureDetails(thrown: unknown): CallFailureDetails {
   const top = Thrown.safeParse(thrown);
   if (!top.success) {
     const body = readErrorBody(typeof thrown === 'string' ? thrown : '');
@@ -145,7 +145,7 @@ const OVERSIZED = /it sent more than \d+ bytes at once|failed to process success
  * response, because many servers use one status for everything; then the status, then the network.
  * `now` is ms since 1970, for dates in `Retry-After`.
  */
-export function classifyFailure(facts: FailureFacts, now: number): ModelFailure {
+export function classifyFailure(facts: CallFailureDetails, now: number): ModelFailure {
   const failure = decideFailureKind(facts, now);
   if (failure.kind !== 'overloaded') return failure;
   const { headers, body, message } = facts;
@@ -156,7 +156,7 @@ export function classifyFailure(facts: FailureFacts, now: number): ModelFailure 
   return rest === null ? failure : { ...failure, retryAfterMs: rest };
 }
 
-function decideFailureKind(facts: FailureFacts, now: number): ModelFailure {
+function decideFailureKind(facts: CallFailureDetails, now: number): ModelFailure {
   const { status, name, networkCode } = facts;
   const failed = status !== null && status >= 400;
   if (failed || networkCode === null) {
@@ -172,7 +172,7 @@ function decideFailureKind(facts: FailureFacts, now: number): ModelFailure {
   return { kind: 'refused' };
 }
 
-function joinFailureText({ type, message, body }: FailureFacts): string {
+function joinFailureText({ type, message, body }: CallFailureDetails): string {
   const numbers = Object.entries(body.fields).map(([name, value]) => `${name}: ${value}`);
   const said = [type ?? '', ...body.words, message, ...body.messages, ...numbers].join('\n');
   return said.slice(0, MAX_SAID);
@@ -187,7 +187,7 @@ const OVERLOADED_WITH_ANY_STATUS =
 /** How many characters of a server's text are searched: a body may echo the entire request. */
 const MAX_SAID = 8_000;
 
-function classifyText(facts: FailureFacts, now: number): ModelFailure | null {
+function classifyText(facts: CallFailureDetails, now: number): ModelFailure | null {
   const { status, body, headers } = facts;
   const text = joinFailureText(facts);
   const serverFailed = status !== null && status >= 500;
@@ -196,7 +196,7 @@ function classifyText(facts: FailureFacts, now: number): ModelFailure | null {
   if (body.isPage) return null;
   if ((status === null || status >= 400) && NO_TOOLS.test(text)) return { kind: 'no-tools' };
   if (MESSAGE_ORDER.test(text)) return { kind: 'message-order' };
-  const length = readLengthRefusal(text, status);
+  const length = parseLengthRefusal(text, status);
   if (length !== null) return length;
   const rest = findRetryAfterMs({ headers, fields: body.fields, text }, now);
   // "Quota" may also mean a limit per minute, which is assumed if the server states when to retry.
@@ -220,14 +220,14 @@ const BLOCKING: ReadonlySet<number> = new Set([403, 405, 406, 418, 444, 451]);
 /** Some model servers send a page of their own with these statuses. */
 const MAY_BLOCK: ReadonlySet<number> = new Set([...BLOCKING, 400, 409]);
 
-function isBlocked({ status, body, headers }: FailureFacts, text: string): boolean {
+function isBlocked({ status, body, headers }: CallFailureDetails, text: string): boolean {
   if (status === 407 || status === 511 || headers['cf-mitigated'] !== undefined) return true;
   if (status === null || !MAY_BLOCK.has(status)) return false;
   if (body.isPage && BLOCKING.has(status)) return true;
   return body.words.length === 0 && BLOCKED.test(text) && !UNAUTHORISED.test(text);
 }
 
-function classifyStatus(status: number, facts: FailureFacts, now: number): ModelFailure {
+function classifyStatus(status: number, facts: CallFailureDetails, now: number): ModelFailure {
   switch (status) {
     case 401:
     case 403:

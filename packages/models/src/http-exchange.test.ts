@@ -6,10 +6,10 @@ import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import {
-  createExchange,
-  type ExchangeRequest,
-  type HttpAnswer,
+  createRequestSender,
+  type HttpResponse,
   httpExchange,
+  type SendModelRequest,
 } from './http-exchange.ts';
 
 async function serve(answer: RequestListener): Promise<string> {
@@ -26,10 +26,10 @@ async function serve(answer: RequestListener): Promise<string> {
 
 const BODY = Buffer.from('{"text":"é你😀"}');
 const HEADERS = { 'content-type': 'application/json', authorization: 'Bearer k' };
-const send = (exchange: ExchangeRequest, url: string, signal = new AbortController().signal) =>
+const send = (exchange: SendModelRequest, url: string, signal = new AbortController().signal) =>
   exchange(url, HEADERS, BODY, signal);
 
-async function read({ body }: HttpAnswer): Promise<string> {
+async function read({ body }: HttpResponse): Promise<string> {
   const pieces: Uint8Array[] = [];
   for (;;) {
     const { done, value } = await body.next();
@@ -39,9 +39,9 @@ async function read({ body }: HttpAnswer): Promise<string> {
 }
 
 /** Both implementations must behave in the same way. */
-describe.each<[string, ExchangeRequest]>([
+describe.each<[string, SendModelRequest]>([
   ['over node:http', httpExchange],
-  ['over fetch', createExchange(globalThis.fetch)],
+  ['over fetch', createRequestSender(globalThis.fetch)],
 ])('[G01] a request to a model %s', (_name, exchange) => {
   it('sends bytes and reads the status, headers and body', async () => {
     const url = await serve(async (request, response) => {

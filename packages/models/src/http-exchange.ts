@@ -12,7 +12,7 @@ const CONNECT_MS = 10_000;
 const RELEASE_MS = 1_000;
 
 /** The response of a server; header names are in lower case. */
-export interface HttpAnswer {
+export interface HttpResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   /**
@@ -29,21 +29,21 @@ export interface HttpAnswer {
 }
 
 /** Sends one request to a model: a JSON body, by POST. */
-export type ExchangeRequest = (
+export type SendModelRequest = (
   url: string,
   headers: Readonly<Record<string, string>>,
   body: Uint8Array,
   signal: AbortSignal,
-) => Promise<HttpAnswer>;
+) => Promise<HttpResponse>;
 
 /**
  * Uses node:http with Node's global agents: connections are kept alive, and go through a proxy if
  * `NODE_USE_ENV_PROXY` is set. Requests that node:http does not support (redirects, other
  * protocols) are sent with Node's `fetch`.
  */
-export const httpExchange: ExchangeRequest = async (url, headers, body, signal) => {
+export const httpExchange: SendModelRequest = async (url, headers, body, signal) => {
   const parsed = URL.parse(url);
-  const overFetch = () => createExchange(globalThis.fetch)(url, headers, body, signal);
+  const overFetch = () => createRequestSender(globalThis.fetch)(url, headers, body, signal);
   if (parsed === null || !isPlainHttp(parsed)) return overFetch();
   signal.throwIfAborted();
   const answer = await postRequest(parsed, headers, body, signal);
@@ -52,21 +52,21 @@ export const httpExchange: ExchangeRequest = async (url, headers, body, signal) 
     answer.destroy();
     return overFetch();
   }
-  const decoder = createDecoder(answer);
+  const decoder = createDecompressor(answer);
   return {
     status,
     headers: toPlainHeaders(answer),
     body:
       decoder === null
         ? answer.iterator({ destroyOnReturn: false })
-        : unpackBody(answer, answer.pipe(decoder)),
-    release: () => releaseAnswer(answer),
+        : decompressBody(answer, answer.pipe(decoder)),
+    release: () => releaseResponse(answer),
     destroy: () => void answer.destroy(),
   };
 };
 
 /** Sends requests through any `fetch` implementation. */
-export function createExchange(fetch: typeof globalThis.fetch): ExchangeRequest {
+export function createRequestSender(fetch: typeof globalThis.fetch): SendModelRequest {
   return async (url, headers, body, signal) => {
     const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString();
     const answer = await fetch(url, { method: 'POST', headers, body: text, signal });
@@ -122,12 +122,12 @@ export function postRequest(
     call.on('error', (cause) => {
       reject(signal?.aborted ? signal.reason : new TypeError('fetch failed', { cause }));
     });
-    limitConnecting(call, url);
+    setConnectTimeout(call, url);
     call.end(body);
   });
 }
 
-function limitConnecting(call: ClientRequest, { protocol, host }: URL): void {
+function setConnectTimeout(call: ClientRequest, { protocol, host }: URL): void {
   call.once('socket', (socket) => {
     if (!socket.connecting) return;
     const timer = setTimeout(() => {
@@ -144,7 +144,7 @@ function limitConnecting(call: ClientRequest, { protocol, host }: URL): void {
  * Decompresses a response; null if it is not compressed. Some servers compress responses although
  * they were asked not to.
  */
-export function createDecoder(answer: IncomingMessage): Transform | null {
+export function createDecompressor(answer: IncomingMessage): Transform | null {
   const encoding = answer.headers['content-encoding']?.toLowerCase().trim() ?? 'identity';
   if (encoding === 'identity' || encoding === '') return null;
   const zlib = process.getBuiltinModule('node:zlib');
@@ -155,7 +155,7 @@ export function createDecoder(answer: IncomingMessage): Transform | null {
 }
 
 /** Data that arrived before a connection broke is still decompressed; then the error is thrown. */
-async function* unpackBody(
+async function* decompressBody(
   answer: IncomingMessage,
   decoder: Transform,
 ): AsyncGenerator<Uint8Array, void> {
@@ -174,7 +174,7 @@ function toPlainHeaders({ headers }: IncomingMessage): Record<string, string> {
   );
 }
 
-function releaseAnswer(answer: IncomingMessage): void {
+function releaseResponse(answer: IncomingMessage): void {
   if (answer.destroyed || answer.readableEnded) return;
   // The response was complete, so a later failure is ignored.
   answer.on('error', () => undefined);

@@ -1,5 +1,5 @@
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
-import { createDecoder, isPlainHttp, postRequest } from './http-exchange.ts';
+import { createDecompressor, isPlainHttp, postRequest } from './http-exchange.ts';
 
 type Fetch = typeof globalThis.fetch;
 
@@ -66,7 +66,7 @@ function toHeaders({ rawHeaders }: IncomingMessage): Headers {
 
 /** Returns the body as a stream. Data that arrived together forms one chunk. */
 function toBodyStream(answer: IncomingMessage): ReadableStream<Uint8Array> {
-  const decoder = createDecoder(answer);
+  const decoder = createDecompressor(answer);
   const { pipeline } = process.getBuiltinModule('node:stream');
   // An error on either side ends the decoder, whose reader receives it.
   const source = decoder === null ? answer : pipeline(answer, decoder, () => undefined);
@@ -151,7 +151,7 @@ export function createEventJoiner(): (piece: Buffer) => Buffer {
 const END_BYTES = Buffer.from(END);
 
 /** A text fragment and the event that surrounds it. */
-interface OpenEvent {
+interface PendingEvent {
   readonly head: string;
   text: string;
   readonly tail: string;
@@ -159,7 +159,7 @@ interface OpenEvent {
 
 function joinEvents(events: string): string {
   let joined = '';
-  let open: OpenEvent | null = null;
+  let open: PendingEvent | null = null;
   const close = () => {
     if (open !== null) joined += open.head + open.text + open.tail + END;
     open = null;

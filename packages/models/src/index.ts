@@ -1,9 +1,9 @@
-export { type AnswerBounds, DEFAULT_ANSWER_BOUNDS } from './answer-bounds.ts';
+export { type AnswerLimits, DEFAULT_ANSWER_BOUNDS } from './answer-bounds.ts';
 export {
-  type AnswerAsides,
-  type AnswerCut,
   type AssistantMessage,
   type ChatModel,
+  type ExceededAnswerLimit,
+  type HiddenAnswerParts,
   ModelError,
   type ModelEvent,
   type ModelFailure,
@@ -18,10 +18,10 @@ export {
   type UserMessage,
 } from './chat-model.ts';
 export {
-  type ChoosableModel,
   type ChosenModel,
   createChatModel,
   resolveWindow,
+  type SelectableModel,
 } from './create-chat-model.ts';
 export {
   getContextTokens,

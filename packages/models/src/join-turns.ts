@@ -4,11 +4,11 @@ import type { ModelImage, ModelMessage } from './chat-model.ts';
  * Drops empty messages and joins adjacent ones of the same role, because many chat templates insist
  * that roles alternate.
  */
-export function joinTurns(messages: readonly ModelMessage[]): ModelMessage[] {
+export function joinAdjacentMessages(messages: readonly ModelMessage[]): ModelMessage[] {
   const turns: ModelMessage[] = [];
   for (const message of messages) {
     if (isEmptyMessage(message)) continue;
-    const joined = joinNeighbors(turns.at(-1), message);
+    const joined = joinMessagePair(turns.at(-1), message);
     if (joined === null) turns.push(message);
     else turns[turns.length - 1] = joined;
   }
@@ -18,7 +18,7 @@ export function joinTurns(messages: readonly ModelMessage[]): ModelMessage[] {
 /**
  * Joins two adjacent messages; null if they must stay separate. Each tool result stays separate.
  */
-function joinNeighbors(
+function joinMessagePair(
   previous: ModelMessage | undefined,
   next: ModelMessage,
 ): ModelMessage | null {

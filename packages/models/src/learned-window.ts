@@ -11,7 +11,7 @@ const MIN_TOKENS = 2_048;
  * longer requests. The number is stored in the model object, so it is learned again after a
  * restart.
  */
-export function createLearningModel(model: ChatModel): ChatModel {
+export function createWindowLearningModel(model: ChatModel): ChatModel {
   let learned: number | null = null;
   const learn = (tokens: number): void => {
     if (tokens >= MIN_TOKENS && (learned === null || tokens < learned))

@@ -184,10 +184,10 @@ const WrittenModel = z.union([
  * model), `offline`, or a provider. Secrets in it were `${ENV}` references that have already been
  * resolved.
  */
-export const ModelSettings = WrittenModel.default('auto').transform(arrangeSettings);
+export const ModelSettings = WrittenModel.default('auto').transform(normalizeModelSettings);
 export type ModelSettings = z.infer<typeof ModelSettings>;
 
-function arrangeSettings(written: z.infer<typeof WrittenModel>): {
+function normalizeModelSettings(written: z.infer<typeof WrittenModel>): {
   readonly model: 'auto' | 'offline' | ProviderChoice;
   readonly fallback: readonly ('offline' | ProviderChoice)[];
   readonly timeouts: ModelTimeouts;
@@ -214,7 +214,9 @@ function arrangeSettings(written: z.infer<typeof WrittenModel>): {
     model,
     fallback,
     timeouts,
-    choices: choices.map((one) => (typeof one === 'string' ? deriveSibling(model, one) : one)),
+    choices: choices.map((one) =>
+      typeof one === 'string' ? deriveSiblingChoice(model, one) : one,
+    ),
   };
 }
 
@@ -222,7 +224,7 @@ function arrangeSettings(written: z.infer<typeof WrittenModel>): {
  * The settings for another model from the same provider, without the facts that apply only to the
  * main model.
  */
-function deriveSibling(
+function deriveSiblingChoice(
   { vision: _, contextTokens: _c, price: _p, ...main }: ProviderChoice,
   model: string,
 ): ProviderChoice {
@@ -281,12 +283,12 @@ export function getContextTokens(
   const { model: choice, contextTokens } = settings;
   if (typeof choice === 'string') return contextTokens ?? UNKNOWN_LOCAL;
   if (choice.contextTokens !== undefined) return choice.contextTokens;
-  const families = isLocal(choice) ? FAMILIES : [...FAMILIES, ...OPEN_FAMILIES];
+  const families = isLocalProvider(choice) ? FAMILIES : [...FAMILIES, ...OPEN_FAMILIES];
   const known = families.find(([family]) => family.test(id))?.[1];
-  return known ?? (isLocal(choice) ? UNKNOWN_LOCAL : UNKNOWN_REMOTE);
+  return known ?? (isLocalProvider(choice) ? UNKNOWN_LOCAL : UNKNOWN_REMOTE);
 }
 
-function isLocal({ baseUrl }: ProviderChoice): boolean {
+function isLocalProvider({ baseUrl }: ProviderChoice): boolean {
   if (baseUrl === undefined) return false;
   const { hostname } = new URL(baseUrl);
   return /^(localhost|127\.|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|\[)/.test(hostname);

@@ -39,7 +39,7 @@ export function createOfflineChatModel(deps: OfflineDeps): ChatModel {
     const asked = request.messages.findLast((message) => message.role === 'user');
     const question = asked?.said ?? asked?.content ?? '';
     throwIfStopped(signal);
-    if (findPlainQuestion(question) === 'time' && canAskTime(request)) {
+    if (findPlainQuestion(question) === 'time' && canAskForTime(request)) {
       yield { type: 'tool-call', call: { id: 'offline_time', name: TIME_TOOL, arguments: '{}' } };
       yield createFinishEvent(request, '', 'tool-calls');
       return;
@@ -66,7 +66,7 @@ export function createOfflineChatModel(deps: OfflineDeps): ChatModel {
 }
 
 /** Whether the clock tool is offered and this turn has not called it yet. */
-function canAskTime({ tools = [], messages }: ModelRequest): boolean {
+function canAskForTime({ tools = [], messages }: ModelRequest): boolean {
   return tools.some(({ name }) => name === TIME_TOOL) && messages.at(-1)?.role === 'user';
 }
 
@@ -89,7 +89,7 @@ function throwIfStopped(signal: AbortSignal): void {
 export type OfflineReason = 'nothing-found' | 'by-choice' | 'all-failed';
 
 /** The facts for an answer from the offline model. */
-interface OfflineFacts {
+interface OfflineAnswerContext {
   readonly reason: OfflineReason;
   /** The names of the message's attachments. */
   readonly attached: readonly string[];
@@ -112,7 +112,7 @@ const TIME =
   /what.{0,12}\btime\b|\btime is it\b|^\W*time\W*$|\bwhat.{0,8}\bdate\b|wie spät|wieviel uhr|uhrzeit|几点|时间/i;
 
 /** The answer never pretends that the message was understood. */
-function writeOfflineAnswer(text: string, facts: OfflineFacts): string {
+function writeOfflineAnswer(text: string, facts: OfflineAnswerContext): string {
   switch (findPlainQuestion(text)) {
     case 'time':
       return `${facts.toolTime ?? `It is ${formatLocalTime(facts)}.`}\n\nThat is one of the few things I know by myself: ${describeNotConnected(facts)}`;
@@ -121,7 +121,7 @@ function writeOfflineAnswer(text: string, facts: OfflineFacts): string {
     case 'help':
       return `${HELP_TEXT}\n\nFor everything else I need a language model, and ${describeNotConnected(facts)}\n\n${describeHowToConnect(facts)}`;
     case null:
-      return `Your message arrived${describeAttached(facts)}, but I cannot answer it: ${describeNotConnected(facts)}\n\n${describeHowToConnect(facts)}`;
+      return `Your message arrived${describeAttachments(facts)}, but I cannot answer it: ${describeNotConnected(facts)}\n\n${describeHowToConnect(facts)}`;
   }
 }
 
@@ -157,11 +157,11 @@ export function describeOfflineReason(reason: OfflineReason): string {
   }
 }
 
-function describeNotConnected(facts: OfflineFacts): string {
+function describeNotConnected(facts: OfflineAnswerContext): string {
   return `no language model is connected (${describeOfflineReason(facts.reason)}).`;
 }
 
-function describeHowToConnect({ settingsFile, reason }: OfflineFacts): string {
+function describeHowToConnect({ settingsFile, reason }: OfflineAnswerContext): string {
   if (reason === 'all-failed') {
     return `Try again later, or look at the \`model\` section in \`${settingsFile}\`.`;
   }
@@ -178,7 +178,7 @@ function describeHowToConnect({ settingsFile, reason }: OfflineFacts): string {
   return reason === 'nothing-found' ? `${snippet}\n\n${START_ONE}` : snippet;
 }
 
-function formatLocalTime({ now, timeZone }: OfflineFacts): string {
+function formatLocalTime({ now, timeZone }: OfflineAnswerContext): string {
   const format = new Intl.DateTimeFormat('en-GB', {
     dateStyle: 'full',
     timeStyle: 'short',
@@ -190,7 +190,7 @@ function formatLocalTime({ now, timeZone }: OfflineFacts): string {
 /** The maximum number of attachments that are named; a message may have 32 files. */
 const NAMED = 5;
 
-function describeAttached({ attached }: OfflineFacts): string {
+function describeAttachments({ attached }: OfflineAnswerContext): string {
   if (attached.length === 0) return '';
   const more = attached.length > NAMED ? [`${attached.length - NAMED} more`] : [];
   const names = [...attached.slice(0, NAMED), ...more];
@@ -234,12 +234,12 @@ export async function detectLocalServer(deps: DetectDeps): Promise<LocalServer |
  */
 export async function detectLocalServers(deps: DetectDeps): Promise<readonly LocalServer[]> {
   const candidates = deps.candidates ?? listLocalCandidates(deps.ollamaHost);
-  const readJson = deps.readJson ?? fetchJsonPlain;
-  const found = await Promise.all(candidates.map((baseUrl) => askForChatModel(baseUrl, readJson)));
+  const readJson = deps.readJson ?? fetchJsonOverHttp;
+  const found = await Promise.all(candidates.map((baseUrl) => probeLocalServer(baseUrl, readJson)));
   return found.filter((server) => server !== null);
 }
 
-async function askForChatModel(baseUrl: string, readJson: FetchJson): Promise<LocalServer | null> {
+async function probeLocalServer(baseUrl: string, readJson: FetchJson): Promise<LocalServer | null> {
   try {
     const model = pickChatModel(
       await readJson(`${baseUrl}/models`, AbortSignal.timeout(DETECT_MS)),
@@ -255,7 +255,7 @@ async function askForChatModel(baseUrl: string, readJson: FetchJson): Promise<Lo
 /**
  * Avoids `fetch`, whose first call costs a process 16 MB although most processes find no server.
  */
-function fetchJsonPlain(url: string, signal: AbortSignal): Promise<unknown> {
+function fetchJsonOverHttp(url: string, signal: AbortSignal): Promise<unknown> {
   // Static imports would load Node's `fetch`.
   const { get } = url.startsWith('https:')
     ? process.getBuiltinModule('node:https')

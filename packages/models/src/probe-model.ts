@@ -70,7 +70,7 @@ export async function probeProvider(
   const startedAt = monotonic();
   const env = { signal, clock, fetch: noting };
   const [failure, models] = await Promise.all([
-    probeOnce(choice, { id, server }, env),
+    probeModel(choice, { id, server }, env),
     listModels(choice, baseUrl, env),
   ]);
   const facts = { id, server, models, time };
@@ -84,7 +84,7 @@ type ProbeProblem = Pick<
 >;
 
 /** Returns null if the model answered. */
-async function probeOnce(
+async function probeModel(
   choice: ProviderChoice,
   model: { readonly id: string; readonly server: string },
   { signal, clock, fetch }: Required<Omit<ModelProbeEnv, 'monotonic'>>,
@@ -108,7 +108,7 @@ async function probeOnce(
     if (!(thrown instanceof ModelError)) throw thrown;
     // A model that reasons first has used up its few tokens, so it works.
     if (thrown.failure.kind === 'empty') return null;
-    if (thrown.failure.kind === 'aborted') return createProbeTimeout(model);
+    if (thrown.failure.kind === 'aborted') return createProbeTimeoutProblem(model);
     const said = thrown.cause instanceof Error ? thrown.cause.message : '';
     const reason = describeFailureCause(thrown.failure, model, said);
     const { failure, retryable } = thrown;
@@ -116,7 +116,10 @@ async function probeOnce(
   }
 }
 
-function createProbeTimeout(model: { readonly id: string; readonly server: string }): ProbeProblem {
+function createProbeTimeoutProblem(model: {
+  readonly id: string;
+  readonly server: string;
+}): ProbeProblem {
   const reason = describeFailureCause({ kind: 'timeout', phase: 'first-token' }, model, '');
   const fix = 'Check that the server is up and not still loading the model, and try again.';
   return { failure: 'timeout', reason, fix, retryable: true };

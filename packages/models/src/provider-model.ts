@@ -1,7 +1,7 @@
 import type { Clock } from '@parley/core';
 import { createAiSdkClient } from './ai-sdk-client.ts';
 import {
-  type AnswerBounds,
+  type AnswerLimits,
   type AnswerMeter,
   createAnswerMeter,
   measurePart,
@@ -28,11 +28,11 @@ import {
 } from './chat-model.ts';
 import { explainFailure } from './explain-failure.ts';
 import { toFinishReasonName } from './finish-reason.ts';
-import { createExchange, httpExchange } from './http-exchange.ts';
+import { createRequestSender, httpExchange } from './http-exchange.ts';
 import { httpFetch } from './http-fetch.ts';
 import type { ModelTimeouts, ProviderChoice } from './model-settings.ts';
 import { createCompatibleClient, type ReportOddities } from './openai-compatible/client.ts';
-import { type AsideRecord, createAsideRecord } from './separate/aside-record.ts';
+import { createHiddenPartRecorder, type HiddenPartRecorder } from './separate/aside-record.ts';
 import type { ModelSeparation } from './separate/open-separation.ts';
 import { isOtherModel } from './served-model.ts';
 
@@ -42,7 +42,7 @@ export interface ProviderModelInit {
   readonly server: string;
   readonly choice: ProviderChoice;
   readonly timeouts: ModelTimeouts;
-  readonly bounds: AnswerBounds;
+  readonly bounds: AnswerLimits;
   readonly clock: Clock;
   /** The `fetch` implementation; `httpFetch` when absent. */
   readonly fetch?: typeof globalThis.fetch;
@@ -59,7 +59,7 @@ export interface ProviderModelInit {
 /** The part of an answer that has arrived so far. */
 interface PartialAnswer {
   text: string;
-  readonly aside: AsideRecord;
+  readonly aside: HiddenPartRecorder;
   readonly calls: ModelToolCall[];
   finish: ProviderFinish | null;
 }
@@ -75,18 +75,23 @@ export function createProviderModel(init: ProviderModelInit): ChatModel {
   async function* stream(request: ModelRequest, caller: AbortSignal): AsyncGenerator<ModelEvent> {
     const deadlines = startDeadlines(timeouts, caller);
     const meter = createAnswerMeter(bounds);
-    const answer: PartialAnswer = { text: '', calls: [], finish: null, aside: createAsideRecord() };
+    const answer: PartialAnswer = {
+      text: '',
+      calls: [],
+      finish: null,
+      aside: createHiddenPartRecorder(),
+    };
     try {
-      throwIfEnded(deadlines);
+      throwIfDeadlinePassed(deadlines);
       try {
         opened ??= loadSeparation(init);
         const { clean, separate } = await opened;
         const parts = client.stream(clean(request), deadlines.signal);
         for await (const part of separate(parts, request)) {
           if (part.type === 'dropped') init.onDropped?.(part.why);
-          const event = addPart(answer, meter, part, deadlines);
+          const event = addAnswerPart(answer, meter, part, deadlines);
           if (event !== null) yield event;
-          if (caller.aborted) throwIfEnded(deadlines);
+          if (caller.aborted) throwIfDeadlinePassed(deadlines);
           if (meter.cut() !== null) break;
         }
       } catch (thrown) {
@@ -116,7 +121,7 @@ async function loadSeparation({ choice, bounds }: ProviderModelInit): Promise<Mo
 function openClient(init: ProviderModelInit): ProviderClient {
   const { choice, fetch, graceMs, report = () => {} } = init;
   if (choice.provider !== 'openai-compatible') return createAiSdkClient(choice, fetch ?? httpFetch);
-  const exchange = fetch === undefined ? httpExchange : createExchange(fetch);
+  const exchange = fetch === undefined ? httpExchange : createRequestSender(fetch);
   return createCompatibleClient(choice, exchange, report, graceMs);
 }
 
@@ -192,8 +197,8 @@ async function toModelError(
   thrown: unknown,
 ): Promise<ModelError> {
   // This module is loaded with the first failure, because startup does not need it.
-  const { classifyFailure, collectFailureFacts } = await import('./failures.ts');
-  const facts = collectFailureFacts(thrown);
+  const { classifyFailure, collectCallFailureDetails } = await import('./failures.ts');
+  const facts = collectCallFailureDetails(thrown);
   const seen = thrown instanceof StreamFailure ? thrown.failure : null;
   const failure = ended ?? seen ?? classifyFailure(facts, init.clock());
   const message = explainFailure(failure, init, facts.message);
@@ -205,7 +210,7 @@ async function toModelError(
 }
 
 /** Adds a part to the answer and returns the event for the caller, or null if there is none. */
-function addPart(
+function addAnswerPart(
   answer: PartialAnswer,
   meter: AnswerMeter,
   part: AnswerPart,
@@ -236,6 +241,6 @@ function addPart(
 /**
  * Stops reading a call whose deadline has passed. The caller converts this error to a `ModelError`.
  */
-function throwIfEnded(deadlines: CallDeadlines): void {
+function throwIfDeadlinePassed(deadlines: CallDeadlines): void {
   if (deadlines.ended() !== null) throw new Error('ended');
 }

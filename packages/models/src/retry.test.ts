@@ -7,8 +7,8 @@ import {
   type ModelFailure,
   type ModelRequest,
 } from './chat-model.ts';
-import { createFallbackModel, createSeeingModel, createToolLessModel } from './retry.ts';
-import { createBrokenModel, createFakeModel, drainModel } from './testing/fake-model.ts';
+import { createFallbackModel, createToolLessModel, createVisionAwareModel } from './retry.ts';
+import { collectModelText, createBrokenModel, createFakeModel } from './testing/fake-model.ts';
 
 const request: ModelRequest = {
   system: [{ text: 'You have tools.', stable: true }],
@@ -105,14 +105,14 @@ async function answer(model: ChatModel, request = withPicture): Promise<string> 
 describe('a model that receives pictures', () => {
   it('[F10] never gets pictures if the settings say that it cannot see, and is told so', async () => {
     const { model, asked } = blindServer({ kind: 'refused' });
-    expect(await answer(createSeeingModel(model, false))).toBe('fine');
+    expect(await answer(createVisionAwareModel(model, false))).toBe('fine');
     const content = expect.stringMatching(/takes text only.*never guess.*what is this\?/s);
     expect(asked).toEqual([{ system: [], messages: [{ role: 'user', content }] }]);
   });
 
   it('[F10] is retried once without pictures if its server refuses them, and is told so', async () => {
     const { model, asked } = blindServer({ kind: 'refused' });
-    expect(await answer(createSeeingModel(model, undefined))).toBe('fine');
+    expect(await answer(createVisionAwareModel(model, undefined))).toBe('fine');
     expect(asked).toHaveLength(2);
     expect(asked[0]).toBe(withPicture);
     expect(asked[1]?.messages[0]?.content).toMatch(/did not take them.*what is this\?/s);
@@ -124,14 +124,14 @@ describe('a model that receives pictures', () => {
     ['it has started to answer', undefined, { kind: 'overloaded' }, 'Well'],
   ] as const)('[F10] fails without a retry if %s', async (_case, vision, failure, first) => {
     const { model, asked } = blindServer(failure, first);
-    await expect(answer(createSeeingModel(model, vision))).rejects.toMatchObject({ failure });
+    await expect(answer(createVisionAwareModel(model, vision))).rejects.toMatchObject({ failure });
     expect(asked).toHaveLength(1);
   });
 
   it('[F10] gets requests without pictures unchanged', async () => {
     const { model, asked } = blindServer({ kind: 'refused' });
     const plain: ModelRequest = { system: [], messages: [{ role: 'user', content: 'hi' }] };
-    expect(await answer(createSeeingModel(model, false), plain)).toBe('fine');
+    expect(await answer(createVisionAwareModel(model, false), plain)).toBe('fine');
     expect(asked[0]).toBe(plain);
   });
 });
@@ -152,7 +152,7 @@ describe('a model with fallbacks', () => {
   ] as const)('[G01] calls the next model after a failure of kind %s', async (kind) => {
     const events: ModelEvent[] = [];
     const model = withFallback(createBrokenModel('a/bad', { kind }), good);
-    expect(await drainModel(model, undefined, events)).toBe('hello');
+    expect(await collectModelText(model, undefined, events)).toBe('hello');
     expect(events.at(-1)).toMatchObject({ type: 'finish', model: 'b/good' });
   });
 
@@ -162,13 +162,15 @@ describe('a model with fallbacks', () => {
       createBrokenModel('a/bad', { kind: 'broken-off' }, { first: 'Hel' }),
       good,
     );
-    await expect(drainModel(model, undefined, events)).rejects.toMatchObject({ model: 'a/bad' });
+    await expect(collectModelText(model, undefined, events)).rejects.toMatchObject({
+      model: 'a/bad',
+    });
     expect(events).toEqual([{ type: 'text', text: 'Hel' }]);
   });
 
   it('[G01] does not call the next model if the call was stopped', async () => {
     const model = withFallback(createBrokenModel('a/bad', { kind: 'aborted' }), good);
-    await expect(drainModel(model, AbortSignal.abort())).rejects.toMatchObject({
+    await expect(collectModelText(model, AbortSignal.abort())).rejects.toMatchObject({
       code: 'model-aborted',
     });
   });
@@ -178,7 +180,7 @@ describe('a model with fallbacks', () => {
       createBrokenModel('a/key', { kind: 'unauthorised' }),
       createBrokenModel('b/busy', { kind: 'overloaded' }),
     );
-    await expect(drainModel(model)).rejects.toMatchObject({
+    await expect(collectModelText(model)).rejects.toMatchObject({
       message: 'a/key failed. b/busy failed.',
       code: 'model-overloaded',
       retryable: true,
@@ -186,6 +188,8 @@ describe('a model with fallbacks', () => {
   });
 
   it('calls only the first model while it works', async () => {
-    expect(await drainModel(withFallback(createFakeModel('a/first', 'first'), good))).toBe('first');
+    expect(await collectModelText(withFallback(createFakeModel('a/first', 'first'), good))).toBe(
+      'first',
+    );
   });
 });

@@ -154,7 +154,7 @@ const NOT_TAKEN =
  * `vision` undefined: pictures are sent, and if the server refuses, the request is retried once
  * without them. `vision` true: a refusal is final.
  */
-export function createSeeingModel(model: ChatModel, vision: boolean | undefined): ChatModel {
+export function createVisionAwareModel(model: ChatModel, vision: boolean | undefined): ChatModel {
   function stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent> {
     if (vision === true || !hasImages(request)) return model.stream(request, signal);
     if (vision === false) return model.stream(removeImages(request, CANNOT_SEE), signal);

@@ -9,7 +9,7 @@ import {
   PATIENT,
   type RetryPatience,
 } from './retrying-model.ts';
-import { createBrokenModel, createFakeModel, drainModel } from './testing/fake-model.ts';
+import { collectModelText, createBrokenModel, createFakeModel } from './testing/fake-model.ts';
 
 function setUp(
   failure: ModelFailure,
@@ -98,45 +98,45 @@ describe('the delay before the same model is called again', () => {
 describe('retries of a failed call', () => {
   it('[G20] succeed after a server has failed three times', async () => {
     const { model, waits } = setUp({ kind: 'overloaded' }, { times: 3 });
-    expect(await drainModel(model)).toBe('works again');
+    expect(await collectModelText(model)).toBe('works again');
     expect(waits).toEqual([500, 1_000, 2_000]);
   });
 
   it('[G20] end at the limit, and the last failure is reported', async () => {
     const { model, waits } = setUp({ kind: 'overloaded' }, { times: 9 });
-    await expect(drainModel(model)).rejects.toMatchObject({ code: 'model-overloaded' });
+    await expect(collectModelText(model)).rejects.toMatchObject({ code: 'model-overloaded' });
     expect(waits).toHaveLength(3);
   });
 
   it('[G20] are limited to one retry if another model is called next', async () => {
     const { model, waits } = setUp({ kind: 'overloaded' }, { times: 2, patience: HASTY });
-    await expect(drainModel(model)).rejects.toMatchObject({ code: 'model-overloaded' });
+    await expect(collectModelText(model)).rejects.toMatchObject({ code: 'model-overloaded' });
     expect(waits).toEqual([500]);
   });
 
   it('[G20] wait no longer than the total limit', async () => {
     const failure = { kind: 'rate-limited', retryAfterMs: 14_000 } as const;
     const { model, waits } = setUp(failure, { times: 9 });
-    await expect(drainModel(model)).rejects.toMatchObject({ code: 'model-rate-limited' });
+    await expect(collectModelText(model)).rejects.toMatchObject({ code: 'model-rate-limited' });
     expect(waits.reduce((sum, ms) => sum + ms, 0)).toBeLessThanOrEqual(PATIENT.totalMs);
     expect(waits).toHaveLength(2);
   });
 
   it('[G20] do not happen after the first word', async () => {
     const { model, waits } = setUp({ kind: 'broken-off' }, { first: 'Hel' });
-    await expect(drainModel(model)).rejects.toMatchObject({ code: 'model-broken-off' });
+    await expect(collectModelText(model)).rejects.toMatchObject({ code: 'model-broken-off' });
     expect(waits).toEqual([]);
   });
 
   it('[G20] do not happen if the caller has stopped the call', async () => {
     const { model, waits } = setUp({ kind: 'overloaded' });
-    await expect(drainModel(model, AbortSignal.abort())).rejects.toThrow();
+    await expect(collectModelText(model, AbortSignal.abort())).rejects.toThrow();
     expect(waits).toEqual([]);
   });
 
   it('[G20] are counted in the final event', async () => {
     const seen: ModelEvent[] = [];
-    await drainModel(setUp({ kind: 'broken-off' }, { times: 2 }).model, undefined, seen);
+    await collectModelText(setUp({ kind: 'broken-off' }, { times: 2 }).model, undefined, seen);
     expect(seen.at(-1)).toMatchObject({ type: 'finish', tries: 3 });
   });
 
@@ -152,7 +152,7 @@ describe('retries of a failed call', () => {
       },
     };
     const seen: ModelEvent[] = [];
-    await drainModel(retrying(flaky, PATIENT, []), undefined, seen);
+    await collectModelText(retrying(flaky, PATIENT, []), undefined, seen);
     expect(seen.flatMap((event) => (event.type === 'tool-call' ? event.call.id : []))).toEqual([
       'c0',
     ]);

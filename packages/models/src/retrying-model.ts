@@ -40,7 +40,7 @@ const PAUSES = { 'broken-off': 500, overloaded: 500, 'rate-limited': 1_000, shor
 const JITTER = 0.1;
 const MAX_JITTER_MS = 500;
 
-interface FailedTry {
+interface FailedModelCall {
   readonly failure: ModelFailure;
   /** The number of attempts so far. */
   readonly tries: number;
@@ -54,13 +54,18 @@ interface FailedTry {
  * dropped connection is usually a kept-alive connection that the server has just closed, so the
  * request is retried immediately.
  */
-export function computeRetryDelay({ failure, tries, patience, random }: FailedTry): number | null {
+export function computeRetryDelay({
+  failure,
+  tries,
+  patience,
+  random,
+}: FailedModelCall): number | null {
   if (tries >= patience.tries) return null;
-  const delay = computeDelayAfter(failure, tries, patience, random);
+  const delay = computeFailureDelay(failure, tries, patience, random);
   return delay === null || delay > patience.waitMs * (1 + JITTER) ? null : Math.round(delay);
 }
 
-function computeDelayAfter(
+function computeFailureDelay(
   failure: ModelFailure,
   tries: number,
   patience: RetryPatience,

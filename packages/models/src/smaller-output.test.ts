@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type ChatModel, ModelError, type ModelFailure, type ModelRequest } from './chat-model.ts';
-import { createLearningModel } from './learned-window.ts';
-import { createSmallerOutputModel } from './smaller-output.ts';
+import { createWindowLearningModel } from './learned-window.ts';
+import { createOutputLimitModel } from './smaller-output.ts';
 import { createFakeModel } from './testing/fake-model.ts';
 
 /**
@@ -22,7 +22,7 @@ function limited(
       yield* createFakeModel('p/m', 'an answer').stream(request, signal);
     },
   };
-  return { model: createSmallerOutputModel(model), asked };
+  return { model: createOutputLimitModel(model), asked };
 }
 
 async function ask(model: ChatModel, more: Partial<ModelRequest> = {}): Promise<void> {
@@ -62,7 +62,7 @@ describe('a model that allows only shorter answers', () => {
 describe('the context window of a model', () => {
   it('[G21] is learned from the server’s errors, using the smallest number', async () => {
     const windows = [32_768, 8_192, 16_384, 100];
-    const model = createLearningModel({
+    const model = createWindowLearningModel({
       id: 'p/m',
       async *stream() {
         yield { type: 'text', text: '' };

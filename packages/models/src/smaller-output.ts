@@ -18,7 +18,7 @@ const MAX_TRIES = 3;
  * Requests a shorter answer if the requested length is more than the model allows. A model's limit
  * is remembered, but not the space that remained after one long request.
  */
-export function createSmallerOutputModel(model: ChatModel): ChatModel {
+export function createOutputLimitModel(model: ChatModel): ChatModel {
   let allowed = Number.POSITIVE_INFINITY;
   const ask = (
     request: ModelRequest,
@@ -28,7 +28,7 @@ export function createSmallerOutputModel(model: ChatModel): ChatModel {
     withSecondTry(model.stream(request, signal), signal, (thrown) => {
       const failure = thrown instanceof ModelError ? thrown.failure : null;
       if (failure?.kind !== 'output-limit' || tries >= MAX_TRIES) return null;
-      const limit = computeSmallerLimit(request.maxOutputTokens, failure);
+      const limit = reduceOutputLimit(request.maxOutputTokens, failure);
       if (limit === null) return null;
       if (failure.windowTokens === undefined) allowed = Math.min(allowed, limit);
       return ask({ ...request, maxOutputTokens: limit }, signal, tries + 1);
@@ -41,7 +41,7 @@ export function createSmallerOutputModel(model: ChatModel): ChatModel {
 }
 
 /** Returns null if no smaller length can be requested. */
-function computeSmallerLimit(
+function reduceOutputLimit(
   asked: number | undefined,
   { limitTokens }: Extract<ModelFailure, { kind: 'output-limit' }>,
 ): number | null {

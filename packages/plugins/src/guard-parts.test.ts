@@ -6,7 +6,7 @@ import type { ContextSource } from '@parley/prompt';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { guardChannel, watchParts } from './guard-parts.ts';
+import { guardChannel, withResultValidation } from './guard-parts.ts';
 import type { PluginLayer } from './plugin.ts';
 
 /** A plugin's parts, all of whose functions return the same result. */
@@ -18,7 +18,7 @@ function parts(result: () => unknown) {
   };
   const layer: object = { id: 'sky', volatility: 'turn', placement: 'user', render: give };
   const defects = new Defects({ clock: () => 1, onDefect: () => {} });
-  const watched = watchParts(
+  const watched = withResultValidation(
     {
       tools: [tool as Tool],
       layers: [layer as PluginLayer],

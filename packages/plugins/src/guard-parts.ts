@@ -143,32 +143,50 @@ const Proposed = z
   .object({ shown: z.record(z.string(), z.unknown()), content: z.string(), always: z.boolean() })
   .nullable();
 
-type WatchedParts = Pick<LoadedParts, 'tools' | 'layers' | 'hooks' | 'sources'>;
+type ValidatedParts = Pick<LoadedParts, 'tools' | 'layers' | 'hooks' | 'sources'>;
 
 /**
  * Wraps parts so that their results are validated when they are returned to Parley. An invalid
  * result is counted and thrown as an error, which drops that one result. A plugin part with several
  * invalid results in a row is no longer called.
  */
-export function watchParts(
-  { tools, layers, hooks, sources }: WatchedParts,
+export function withResultValidation(
+  { tools, layers, hooks, sources }: ValidatedParts,
   defects: Defects,
-): WatchedParts {
+): ValidatedParts {
   return {
     tools: tools.map((tool): Tool => {
-      const checked = watchMethod(defects, tool, 'run', `tool ${tool.name}`, ToolOutcomeShape);
+      const checked = validateMethodResult(
+        defects,
+        tool,
+        'run',
+        `tool ${tool.name}`,
+        ToolOutcomeShape,
+      );
       if (tool.proposes === undefined) return checked;
-      return watchMethod(defects, checked, 'proposes', `proposal of ${tool.name}`, Proposed);
+      return validateMethodResult(
+        defects,
+        checked,
+        'proposes',
+        `proposal of ${tool.name}`,
+        Proposed,
+      );
     }),
     layers: layers.map((layer) =>
-      watchMethod<PluginLayer>(defects, layer, 'render', `layer ${layer.id}`, Rendered),
+      validateMethodResult<PluginLayer>(defects, layer, 'render', `layer ${layer.id}`, Rendered),
     ),
     hooks: hooks.map((hook): TurnHook => {
       if (hook.before === undefined) return hook;
-      return watchMethod(defects, hook, 'before', `hook ${hook.id}`, TurnAdditionsShape);
+      return validateMethodResult(defects, hook, 'before', `hook ${hook.id}`, TurnAdditionsShape);
     }),
     sources: sources.map((source) =>
-      watchMethod<ContextSource>(defects, source, 'gather', `source ${source.id}`, Features),
+      validateMethodResult<ContextSource>(
+        defects,
+        source,
+        'gather',
+        `source ${source.id}`,
+        Features,
+      ),
     ),
   };
 }
@@ -176,7 +194,7 @@ export function watchParts(
 /**
  * Replaces one function of a plugin part with a checked one; all other functions keep their `this`.
  */
-function watchMethod<Part extends object>(
+function validateMethodResult<Part extends object>(
   defects: Defects,
   part: Part,
   method: keyof Part,

@@ -49,7 +49,7 @@ export async function loadPlugins(options: LoadPluginsOptions): Promise<readonly
     plugins.map((choice) => runLoadStep(choice, undefined, () => importPlugin(choice, deps))),
   );
   const opened = await Promise.all(
-    refuseDuplicates(imported).map((at) => {
+    refuseDuplicatePlugins(imported).map((at) => {
       if ('failed' in at) return at;
       const { choice, name, good } = at;
       return runLoadStep(choice, name, async () => ({
@@ -66,7 +66,7 @@ export async function loadPlugins(options: LoadPluginsOptions): Promise<readonly
     const { use } = at.choice;
     if ('failed' in at) return { kind: 'failed', use, name: at.name, reason: reasonOf(at.failed) };
     const { plugin, parts, left, defects } = at.good;
-    const settled = settleClashes(parts, taken);
+    const settled = resolveNameClashes(parts, taken);
     taken = settled.taken;
     const { name, version } = plugin;
     const omitted = [...left, ...settled.left];
@@ -92,7 +92,7 @@ async function runLoadStep<Good>(
  * Refuses plugins with the same name before any of them is set up, because they would compete for
  * the same resources.
  */
-function refuseDuplicates(
+function refuseDuplicatePlugins(
   steps: readonly LoadStep<ImportedPlugin>[],
 ): readonly LoadStep<ImportedPlugin>[] {
   const firsts = new Map<string, string>();
@@ -134,7 +134,7 @@ interface TakenNames {
  * The accepted parts of a plugin, those that were dropped with the reasons, and the names taken
  * afterwards.
  */
-interface SettledParts {
+interface ResolvedParts {
   readonly parts: LoadedParts;
   readonly left: readonly string[];
   readonly taken: TakenNames;
@@ -145,12 +145,12 @@ interface SettledParts {
  * other parts are kept. Tools that cannot be described to a model, and channels whose settings
  * cannot be validated, are also dropped.
  */
-function settleClashes(parts: LoadedParts, taken: TakenNames): SettledParts {
-  const tools = keepUnique('tool', parts.tools, taken.tools, ({ name }) => name);
-  const layers = keepUnique('layer', parts.layers, taken.layers, ({ id }) => id);
-  const channels = keepUnique('channel', parts.channels, taken.channels, ({ id }) => id);
-  const soundTools = keepDescribableTools(tools.kept);
-  const soundChannels = keepCheckableChannels(channels.kept);
+function resolveNameClashes(parts: LoadedParts, taken: TakenNames): ResolvedParts {
+  const tools = dropDuplicateNames('tool', parts.tools, taken.tools, ({ name }) => name);
+  const layers = dropDuplicateNames('layer', parts.layers, taken.layers, ({ id }) => id);
+  const channels = dropDuplicateNames('channel', parts.channels, taken.channels, ({ id }) => id);
+  const soundTools = selectDescribableTools(tools.kept);
+  const soundChannels = selectValidChannels(channels.kept);
   return {
     parts: {
       ...parts,
@@ -169,7 +169,7 @@ function settleClashes(parts: LoadedParts, taken: TakenNames): SettledParts {
   };
 }
 
-function keepDescribableTools(tools: LoadedParts['tools']) {
+function selectDescribableTools(tools: LoadedParts['tools']) {
   const { problems } = createToolRegistry({ builtIn: tools });
   return {
     kept: tools.filter(({ name }) => problems.every(({ tool }) => tool !== name)),
@@ -181,7 +181,7 @@ function keepDescribableTools(tools: LoadedParts['tools']) {
  * Checks the schemas of channels, because otherwise an error would occur while the settings are
  * read.
  */
-function keepCheckableChannels(channels: LoadedParts['channels']) {
+function selectValidChannels(channels: LoadedParts['channels']) {
   const faults = channels.map(({ settings }) => {
     try {
       // Shared subschemas stay references, because expanding them could exceed the memory.
@@ -202,7 +202,7 @@ function keepCheckableChannels(channels: LoadedParts['channels']) {
   };
 }
 
-function keepUnique<Part>(
+function dropDuplicateNames<Part>(
   what: string,
   parts: readonly Part[],
   taken: readonly string[],

@@ -2,8 +2,8 @@ import type { ChannelDefinition } from '@parley/channels';
 import { EXAMPLE_FACTS } from '@parley/core/testing';
 import {
   type ContextSource,
-  createAssembler,
   createLayerRegistry,
+  createPromptAssembler,
   listDeclaredReads,
   type PromptContext,
   type SourceTurn,
@@ -45,7 +45,7 @@ const turn: SourceTurn = {
 async function reportOf(render: unknown) {
   const written = { id: 'own', volatility: 'static', placement: 'system' } as const;
   const layer = guardLayer({ ...written, render: render as PluginLayer['render'] }, 20);
-  const prompt = await createAssembler({
+  const prompt = await createPromptAssembler({
     layers: createLayerRegistry([layer]),
     layout: { name: 'test', layers: [{ layer: 'own' }] },
   }).assemble(context);
@@ -91,7 +91,7 @@ describe('a plugin layer', () => {
       return { kind: 'absent', reason: 'missing' };
     };
     const recording = { ...context, view: { ...view, read } };
-    await createAssembler({ layers, layout }).assemble(recording);
+    await createPromptAssembler({ layers, layout }).assemble(recording);
     expect(asked).toEqual(['rules.md']);
     expect(listDeclaredReads(layers, layout)).toEqual(['rules.md']);
   });

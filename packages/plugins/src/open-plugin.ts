@@ -7,7 +7,7 @@ import { runWithTimeLimit, TimeUpError } from '@parley/agent';
 import { type Clock, Defects, type Logger, reasonOf } from '@parley/core';
 import { INSTALLATION, isBundle } from '@parley/core/installation';
 import { z } from 'zod';
-import { guardChannel, guardSource, watchParts } from './guard-parts.ts';
+import { guardChannel, guardSource, withResultValidation } from './guard-parts.ts';
 import {
   checkOptions,
   checkParts,
@@ -47,7 +47,7 @@ export async function importPlugin(
   { base, workspace, onFound, patienceMs }: OpenPluginDeps,
 ): Promise<ImportedPlugin> {
   const { folder, entry } = await findPlugin(use, base);
-  await refuseInside(workspace, [folder, entry]);
+  await assertOutsideWorkspace(workspace, [folder, entry]);
   onFound({ use, folder });
   const module = await runPluginCode(
     'plugin-import',
@@ -80,7 +80,7 @@ export async function setUpPlugin(
     clock,
     onDefect: (defect) => named.error({ ...defect }, 'a plugin broke its contract'),
   });
-  const checkedParts = watchParts({ tools, layers, hooks, sources }, defects);
+  const checkedParts = withResultValidation({ tools, layers, hooks, sources }, defects);
   const parts = {
     tools: checkedParts.tools,
     skills: folders.flatMap(({ path, isThere }) => (isThere ? [path] : [])),
@@ -95,7 +95,7 @@ export async function setUpPlugin(
   return { parts, left, defects };
 }
 
-async function refuseInside(workspace: string, paths: readonly string[]): Promise<void> {
+async function assertOutsideWorkspace(workspace: string, paths: readonly string[]): Promise<void> {
   // A workspace that does not exist yet cannot contain a plugin.
   const real = await realpath(workspace).catch(() => resolve(workspace));
   if (!paths.some((path) => !/^\.\.(\/|$)/.test(relative(real, path)))) return;
@@ -183,7 +183,7 @@ async function findPackageFolder(name: string, base: string): Promise<string> {
 }
 
 async function findEntryFile(folder: string): Promise<string> {
-  const named = await readNamedEntry(join(folder, 'package.json'));
+  const named = await readPackageEntry(join(folder, 'package.json'));
   const candidates = named === undefined ? USUAL : [named];
   for (const candidate of candidates) {
     const file = join(folder, candidate);
@@ -199,7 +199,7 @@ async function findEntryFile(folder: string): Promise<string> {
  * Returns the file that package.json names: `exports`, otherwise `main`; undefined if it names
  * none.
  */
-async function readNamedEntry(file: string): Promise<string | undefined> {
+async function readPackageEntry(file: string): Promise<string | undefined> {
   if (!(await fileExists(file))) return undefined;
   try {
     const { exports, main } = Manifest.parse(JSON.parse(await readFile(file, 'utf8')));
@@ -262,7 +262,7 @@ export function sharePackages(): void {
       if (specifier === PUBLIC) return { url: publicModule(), shortCircuit: true };
       try {
         const found = next(specifier, context);
-        if (!isBundle || !isOurs(found.url)) return found;
+        if (!isBundle || !isParleyModule(found.url)) return found;
       } catch {
         if (!isBundle) return next(specifier, { ...context, parentURL: import.meta.url });
       }
@@ -279,7 +279,7 @@ const publicModule = (): string =>
  * Whether a module belongs to Parley. If the sources are next to the bundle, a plugin must not load
  * a second copy of modules that already run.
  */
-function isOurs(url: string): boolean {
+function isParleyModule(url: string): boolean {
   const { href } = INSTALLATION;
   return ['packages/', 'node_modules/zod/'].some((folder) => url.startsWith(`${href}${folder}`));
 }

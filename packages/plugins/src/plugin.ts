@@ -151,7 +151,7 @@ const Schema = z.custom<z.ZodType>(
 );
 
 /** Validates a value and returns the same object, because a copy would lose methods and `this`. */
-function toSameValue<Value>(shape: z.ZodType): z.ZodType<Value> {
+function createIdentitySchema<Value>(shape: z.ZodType): z.ZodType<Value> {
   return z.custom<Value>().superRefine((value, context) => {
     const { error } = shape.safeParse(value);
     for (const { path, message } of error?.issues ?? []) {
@@ -233,14 +233,14 @@ const PluginShape = z.looseObject({
   setup: Work,
 });
 
-const Exported = toSameValue<Plugin>(PluginShape);
+const Exported = createIdentitySchema<Plugin>(PluginShape);
 const Parts: z.ZodType<PluginParts> = z.strictObject({
-  tools: z.array(toSameValue<Tool>(ToolShape)).exactOptional(),
+  tools: z.array(createIdentitySchema<Tool>(ToolShape)).exactOptional(),
   skills: z.array(NonEmpty).exactOptional(),
-  layers: z.array(toSameValue<PluginLayer>(LayerShape)).exactOptional(),
-  hooks: z.array(toSameValue<TurnHook>(HookShape)).exactOptional(),
-  channels: z.array(toSameValue<ChannelDefinition>(ChannelShape)).exactOptional(),
-  sources: z.array(toSameValue<ContextSource>(SourceShape)).exactOptional(),
+  layers: z.array(createIdentitySchema<PluginLayer>(LayerShape)).exactOptional(),
+  hooks: z.array(createIdentitySchema<TurnHook>(HookShape)).exactOptional(),
+  channels: z.array(createIdentitySchema<ChannelDefinition>(ChannelShape)).exactOptional(),
+  sources: z.array(createIdentitySchema<ContextSource>(SourceShape)).exactOptional(),
 });
 
 /**

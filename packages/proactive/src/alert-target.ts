@@ -25,7 +25,7 @@ export interface KnownAlertChat {
   readonly ownerWroteAt?: number;
 }
 
-export interface TargetFacts<Chat extends KnownAlertChat = KnownAlertChat> {
+export interface AlertTargetInput<Chat extends KnownAlertChat = KnownAlertChat> {
   /**
    * The group that the task names, with the chat of that name (null if there is none). Absent if
    * the task does not name a group.
@@ -51,7 +51,7 @@ export function chooseAlertTarget<Chat extends KnownAlertChat>({
   choice,
   owners,
   chats,
-}: TargetFacts<Chat>): AlertTarget<Chat> {
+}: AlertTargetInput<Chat>): AlertTarget<Chat> {
   if (tell?.chat?.kind === 'group') return { kind: 'chat', chat: tell.chat };
   // An owner is known to be reachable only in chats in which they have written.
   const [latest] = chats
@@ -60,13 +60,13 @@ export function chooseAlertTarget<Chat extends KnownAlertChat>({
       return isOwners && ownerWroteAt !== undefined && (choice === 'last' || person === choice);
     })
     .toSorted((a, b) => (b.ownerWroteAt ?? 0) - (a.ownerWroteAt ?? 0));
-  if (latest === undefined) return { kind: 'none', reason: createNoChat(choice, owners) };
+  if (latest === undefined) return { kind: 'none', reason: describeMissingChat(choice, owners) };
   if (tell === undefined) return { kind: 'chat', chat: latest };
   const note = `no group is called "${tell.name}", so the alert goes to the owner`;
   return { kind: 'chat', chat: latest, note };
 }
 
-function createNoChat(choice: string, owners: readonly string[]): string {
+function describeMissingChat(choice: string, owners: readonly string[]): string {
   if (owners.length === 0) return 'the settings do not name an owner';
   if (choice === 'last') return 'no owner has written in a direct chat yet';
   if (!owners.includes(choice))

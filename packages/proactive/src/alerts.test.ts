@@ -2,9 +2,9 @@ import { toRunOptions } from '@parley/core/testing';
 import type { HeartbeatRun } from '@parley/store';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { chooseAlertTarget, type KnownAlertChat, type TargetFacts } from './alert-target.ts';
+import { type AlertTargetInput, chooseAlertTarget, type KnownAlertChat } from './alert-target.ts';
 import {
-  computeQuietEnd,
+  computeQuietHoursEnd,
   computeRepeatStart,
   fingerprintAlert,
   readQuietHours,
@@ -26,14 +26,14 @@ const CHATS: readonly KnownAlertChat[] = [
 const FAMILY = chat('family', { kind: 'group', ownerWroteAt: 99 });
 const OWNERS = [ANN, 'whatsapp:1'];
 
-function said(facts: Partial<TargetFacts>) {
+function said(facts: Partial<AlertTargetInput>) {
   const target = chooseAlertTarget({ choice: 'last', owners: OWNERS, chats: CHATS, ...facts });
   if (target.kind === 'none') return `nobody: ${target.reason}`;
   return target.chat.conversationId + (target.note === undefined ? '' : ` (${target.note})`);
 }
 
 describe('the target of an alert', () => {
-  it.each<[Partial<TargetFacts>, string]>([
+  it.each<[Partial<AlertTargetInput>, string]>([
     [{}, 'ann-wa'],
     [{ choice: ANN }, 'ann'],
     [{ tell: { name: 'family', chat: FAMILY } }, 'family'],
@@ -181,7 +181,7 @@ describe('the quiet hours for alerts', () => {
     ['02:00-03:00', '2026-03-29T01:10Z', '2026-03-29T02:00Z'],
     ['off', '2026-11-21T23:00Z', null],
   ])('[H04] %s at %s delay an alert until %s', (hours, now, until) => {
-    const found = computeQuietEnd(readQuietHours(hours), { clock, now: Date.parse(now) });
+    const found = computeQuietHoursEnd(readQuietHours(hours), { clock, now: Date.parse(now) });
     expect(found).toBe(until === null ? null : Date.parse(until));
   });
 });

@@ -13,7 +13,7 @@ import {
   type KnownAlertChat,
   type NoAlertChat,
 } from './alert-target.ts';
-import { readWindow, type StandingTask } from './heartbeat/task.ts';
+import { parseDayWindow, type StandingTask } from './heartbeat/task.ts';
 import {
   createZoneClock,
   type DayWindow,
@@ -23,11 +23,11 @@ import {
 } from './zone-clock.ts';
 
 /** Finds the chat for a task's alerts: an owner's chat, or the group that the task names. */
-export type FindTarget = (
+export type FindAlertTarget = (
   task: Pick<StandingTask, 'name' | 'tell'>,
 ) => Promise<AlertChat | NoAlertChat>;
 
-export interface FindTargetServices extends OwnerChatDeps {
+export interface AlertTargetServices extends OwnerChatDeps {
   readonly tell: string;
   /** The chats named in the settings. Titles that people give to groups are ignored. */
   readonly chats: Readonly<Record<string, NamedChat>>;
@@ -42,9 +42,9 @@ interface AlertCandidate extends KnownAlertChat {
  * Creates the function that finds the chat for a task's alerts: an owner's chat, or the group that
  * the task names (H04).
  */
-export function createFindTarget(deps: FindTargetServices): FindTarget {
+export function createAlertTargetFinder(deps: AlertTargetServices): FindAlertTarget {
   return async ({ name, tell }) => {
-    const own = await listOwnersCandidates(deps);
+    const own = await listOwnerCandidates(deps);
     const chosen = chooseAlertTarget({
       tell:
         tell === undefined ? undefined : { name: tell, chat: await findNamedCandidate(deps, tell) },
@@ -61,7 +61,7 @@ export function createFindTarget(deps: FindTargetServices): FindTarget {
   };
 }
 
-async function listOwnersCandidates(deps: FindTargetServices): Promise<readonly AlertCandidate[]> {
+async function listOwnerCandidates(deps: AlertTargetServices): Promise<readonly AlertCandidate[]> {
   const found: AlertCandidate[] = [];
   for await (const { last: row, conversationId } of listOwnerChats(deps)) {
     const person = `${row.message.channel}:${row.message.sender.id}`;
@@ -72,10 +72,10 @@ async function listOwnersCandidates(deps: FindTargetServices): Promise<readonly 
 
 /** Returns the chat that a task names, by its name in the settings or as `channel:chatId`. */
 async function findNamedCandidate(
-  deps: FindTargetServices,
+  deps: AlertTargetServices,
   tell: string,
 ): Promise<AlertCandidate | null> {
-  const named = Object.hasOwn(deps.chats, tell) ? deps.chats[tell] : parseChatId(tell);
+  const named = Object.hasOwn(deps.chats, tell) ? deps.chats[tell] : parseNamedChat(tell);
   if (named === undefined) return null;
   const found = await findNamedChat(deps, tell, named);
   if (found.kind === 'none' || !found.inThread) return null;
@@ -84,7 +84,7 @@ async function findNamedCandidate(
   return { conversationId: row.conversationId, kind, row };
 }
 
-function parseChatId(tell: string): NamedChat | undefined {
+function parseNamedChat(tell: string): NamedChat | undefined {
   const [, channel, chat] = /^([a-z][a-z0-9-]*):(\S+)$/.exec(tell.trim()) ?? [];
   if (channel === undefined || chat === undefined) return undefined;
   return { channel, account: 'default', chat };
@@ -116,7 +116,7 @@ export async function reportFailures({
   const zone = createZoneClock(agent.timeZone);
   const now = clock();
   const hours = readQuietHours(settings.quietHours);
-  if (text === null || computeQuietEnd(hours, { clock: zone, now }) !== null) return;
+  if (text === null || computeQuietHoursEnd(hours, { clock: zone, now }) !== null) return;
   const day = formatWallMinute(now, agent.timeZone).slice(0, 10);
   await notify(`beats-failed:${agent.id}:${day}`, text);
 }
@@ -136,11 +136,11 @@ function formatFailures(runs: readonly HeartbeatRun[]): string | null {
 
 /** Reads the quiet hours for alerts (H04) from the settings; null for `off` or an empty value. */
 export function readQuietHours(written: string): DayWindow | null {
-  return written.trim().toLowerCase() === 'off' ? null : readWindow(written);
+  return written.trim().toLowerCase() === 'off' ? null : parseDayWindow(written);
 }
 
 /** Returns the time (ms) until which an alert must wait; null if it can be sent now. */
-export function computeQuietEnd(
+export function computeQuietHoursEnd(
   hours: DayWindow | null,
   { clock, now }: { readonly clock: ZoneClock; readonly now: number },
 ): number | null {

@@ -4,7 +4,7 @@ import type { Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createFindTarget, type FindTargetServices } from './alerts.ts';
+import { type AlertTargetServices, createAlertTargetFinder } from './alerts.ts';
 
 const PEOPLE = ['a:1', 'a:2', 'a:3', 'b:1', 'b:2'] as const;
 const TARGET = { dialect: 'plain', maxLength: 4096, unit: 'utf16' } as const;
@@ -161,13 +161,13 @@ async function checkWorld(world: World, counts: Map<string, number>): Promise<vo
     const all = placed(world);
     for (const [at, each] of all.entries()) await write(store, each, at + 1);
     for (const [at, each] of world.links.entries()) await link(store, each, at + 1);
-    const deps: FindTargetServices = {
+    const deps: AlertTargetServices = {
       ...{ store, owners: world.owners, tell: world.choice, log: createRecordingLogger().log },
       chats: Object.fromEntries(world.chats),
       serves: (on, by) => 'ab'.includes(on) && !world.gone.includes(`${on}/${by}`),
     };
     for (const tell of world.tells) {
-      const found = await createFindTarget(deps)({
+      const found = await createAlertTargetFinder(deps)({
         name: 'mail',
         ...(tell !== undefined && { tell }),
       });

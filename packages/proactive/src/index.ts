@@ -1,13 +1,13 @@
 export type { AlertChat } from './alert-target.ts';
-export { createFindTarget } from './alerts.ts';
+export { createAlertTargetFinder } from './alerts.ts';
 export { type Cron, createCron } from './cron/cron.ts';
 export type { JobView } from './cron/job-view.ts';
 export { checkProposal } from './heartbeat/check-proposal.ts';
 export { countTokensToday, Heartbeat } from './heartbeat/heartbeat.ts';
-export { createJudge } from './heartbeat/judge.ts';
-export { foreseeTasks } from './heartbeat/read-files.ts';
-export { isParleyForm } from './heartbeat/read-tasks.ts';
+export { createHeartbeatJudge } from './heartbeat/judge.ts';
+export { previewTasks } from './heartbeat/read-files.ts';
+export { isParleyFormat } from './heartbeat/read-tasks.ts';
 export type { HeartbeatAnswer, HeartbeatReport } from './heartbeat/report-shape.ts';
-export { createExampleRun } from './heartbeat/run.ts';
+export { createExampleRunRequest } from './heartbeat/run.ts';
 export { HEARTBEAT_READS } from './heartbeat/task.ts';
 export { createHooks, type Hooks, type HookView } from './hooks/hooks.ts';

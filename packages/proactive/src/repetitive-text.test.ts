@@ -3,17 +3,17 @@ import { findSlowText } from '@parley/core/testing/repetitive-texts';
 import { describe, expect, it } from 'vitest';
 import { readCronExpression } from './cron/cron-expression.ts';
 import { findProfileLanguage } from './heartbeat/language.ts';
-import { readTasks } from './heartbeat/read-tasks.ts';
-import { readCadence, readWindow } from './heartbeat/task.ts';
+import { parseHeartbeatTasks } from './heartbeat/read-tasks.ts';
+import { parseCadence, parseDayWindow } from './heartbeat/task.ts';
 import { judgeHeartbeatAnswer } from './heartbeat/verdict.ts';
 
 const RECOGNIZERS: readonly (readonly [name: string, read: (text: string) => unknown])[] = [
   ['readCronExpression', (text) => readCronExpression(`* * * * ${text}`)],
   ['languageInProfile', (text) => findProfileLanguage(`language ${text}`)],
   ['languageOf', (text) => detectLanguageName([text])],
-  ['readTasks', (text) => readTasks(`## A task\nevery: 1 h\n${text}`)],
-  ['readCadence', readCadence],
-  ['readWindow', readWindow],
+  ['readTasks', (text) => parseHeartbeatTasks(`## A task\nevery: 1 h\n${text}`)],
+  ['readCadence', parseCadence],
+  ['readWindow', parseDayWindow],
   ['heartbeatVerdict', (text) => judgeHeartbeatAnswer(text.slice(-60_000))],
 ];
 

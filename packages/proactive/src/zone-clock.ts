@@ -136,8 +136,8 @@ export function findWindowAt(
   // Later days come first, because hours postponed by a clock change may overlap the hours of the
   // next day.
   for (const day of [today + 1, today, today - 1]) {
-    if (findDayFrom(window, day) !== day) continue;
-    const hours = computeWindowOn(clock, window, day);
+    if (findMatchingDay(window, day) !== day) continue;
+    const hours = computeWindowOnDay(clock, window, day);
     if (hours.start <= moment && moment < hours.end) return hours;
   }
   return null;
@@ -145,11 +145,11 @@ export function findWindowAt(
 
 /** Returns the first range of hours that starts after this moment. */
 export function findWindowAfter(clock: ZoneClock, window: DayWindow, moment: number): WindowOfDay {
-  let day = findDayFrom(window, getDayAt(clock, moment) - 1);
-  let hours = computeWindowOn(clock, window, day);
+  let day = findMatchingDay(window, getDayAt(clock, moment) - 1);
+  let hours = computeWindowOnDay(clock, window, day);
   while (hours.start <= moment) {
-    day = findDayFrom(window, day + 1);
-    hours = computeWindowOn(clock, window, day);
+    day = findMatchingDay(window, day + 1);
+    hours = computeWindowOnDay(clock, window, day);
   }
   return hours;
 }
@@ -158,7 +158,7 @@ export function findWindowAfter(clock: ZoneClock, window: DayWindow, moment: num
 const MAX_DAYS = 366 * 8 + 1;
 
 /** Returns the first day on or after this one that has these hours. */
-export function findDayFrom({ on }: DayWindow, day: number): number {
+export function findMatchingDay({ on }: DayWindow, day: number): number {
   if (on === undefined) return day;
   for (let next = day; next < day + MAX_DAYS; next += 1) {
     const date = new Date(next * DAY_MS);
@@ -172,7 +172,7 @@ export function findDayFrom({ on }: DayWindow, day: number): number {
  * they start at the end of the skipped hour and keep their length. In a repeated hour, the first
  * start is used. If the zone skips the date, the hours of the next day are returned.
  */
-export function computeWindowOn(
+export function computeWindowOnDay(
   clock: ZoneClock,
   { from, to }: DayWindow,
   day: number,

@@ -3,7 +3,7 @@ import {
   type AssembledPrompt,
   enforceAudience,
   type LayerReport,
-  type SentParts,
+  type SentPartCache,
   toSentPrompt,
 } from './assembled-prompt.ts';
 
@@ -72,7 +72,7 @@ describe('the prompt that the model received', () => {
   };
 
   it('[P17] is recorded once per part, and again when a part is new', () => {
-    const known: SentParts = new WeakMap();
+    const known: SentPartCache = new WeakMap();
     const first = toSentPrompt(prompt, known);
     expect(toSentPrompt(prompt, known).parts[0]).toBe(first.parts[0]);
     const [soul, ...rest] = prompt.system;

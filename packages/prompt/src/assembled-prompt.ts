@@ -9,7 +9,7 @@ import {
   type SentPrompt,
   type UnsentLayer,
 } from '@parley/core';
-import { estimateTokens, type TextCut } from '@parley/workspace';
+import { estimateTokens, type TextTruncation } from '@parley/workspace';
 import type { LayerId, LayerPart, Placement, RenderedLayer } from './layer.ts';
 import type { ContextFence, Layout } from './layout.ts';
 
@@ -37,7 +37,7 @@ export type LayerReport = { readonly layer: LayerId; readonly placement: Placeme
       readonly characters: number;
       /** Estimated. */
       readonly tokens: number;
-      readonly cut: TextCut | null;
+      readonly cut: TextTruncation | null;
     }
   | { readonly outcome: 'absent'; readonly reason: string }
   /** The layer returned text that this reader must not see. The prompt omits the text. */
@@ -60,7 +60,7 @@ export interface AssembledPrompt {
 }
 
 /** The parts that a reader may see, and those that must not reach the model. */
-export interface EnforcedParts<Part extends PromptPart> {
+export interface AudienceCheckResult<Part extends PromptPart> {
   readonly allowed: readonly Part[];
   readonly withheld: readonly Part[];
 }
@@ -75,7 +75,7 @@ const NONE: readonly never[] = [];
 export function enforceAudience<Part extends PromptPart>(
   reader: Reader,
   parts: readonly Part[],
-): EnforcedParts<Part> {
+): AudienceCheckResult<Part> {
   if (parts.every(({ audience }) => mayRead(reader, audience)))
     return { allowed: parts, withheld: NONE };
   return {
@@ -97,7 +97,7 @@ const REMEMBERED = 4;
  * Creates the function that arranges the output of the layers and reports on each layer. Results
  * are cached for the latest versions of layers that change less often than every turn.
  */
-export function createComposer(
+export function createPromptComposer(
   layout: Layout,
 ): (rendered: readonly RenderedLayer[], reader: Reader) => AssembledPrompt {
   const known = new Map<LayerId, ComposedLayer[]>();
@@ -117,7 +117,7 @@ export function createComposer(
     const userContext: UserPart[] = [];
     const report: LayerReport[] = [];
     let stable = true;
-    for (const rendering of fenceUser(rendered, reader, layout)) {
+    for (const rendering of fenceUserText(rendered, reader, layout)) {
       const isSystem = rendering.placement === 'system';
       if (isSystem && 'text' in rendering.output) stable &&= !rendering.changes;
       const { line, part } = compose(rendering, isSystem && stable, reader);
@@ -180,7 +180,7 @@ function composeLayer(
  */
 export function fenceContext(text: string, fence: ContextFence | undefined): string {
   if (fence === undefined) return text;
-  return [formatOpening(fence), disarmText(text, fence), fence.close].join('\n\n');
+  return [formatOpening(fence), neutralizeFences(text, fence), fence.close].join('\n\n');
 }
 
 /**
@@ -188,7 +188,7 @@ export function fenceContext(text: string, fence: ContextFence | undefined): str
  * (P05). Text inside the fence that looks like a fence line gets a different first bracket, so that
  * it cannot close the fence early (P18).
  */
-function fenceUser(
+function fenceUserText(
   renderings: readonly RenderedLayer[],
   reader: Reader,
   { userFence }: Layout,
@@ -199,9 +199,9 @@ function fenceUser(
   const last = shown.at(-1);
   if (first === undefined || last === undefined) return renderings;
   return renderings.flatMap((rendering) => [
-    ...(rendering === first ? [createParleyLine('context-begin', formatOpening(userFence))] : []),
-    disarmRendering(rendering, userFence),
-    ...(rendering === last ? [createParleyLine('context-end', userFence.close)] : []),
+    ...(rendering === first ? [createParleyLayer('context-begin', formatOpening(userFence))] : []),
+    neutralizeLayer(rendering, userFence),
+    ...(rendering === last ? [createParleyLayer('context-end', userFence.close)] : []),
   ]);
 }
 
@@ -213,18 +213,18 @@ function formatOpening({ open, note }: ContextFence): string {
   return `${open}\n${note}`;
 }
 
-function createParleyLine(layer: LayerId, text: string): RenderedLayer {
+function createParleyLayer(layer: LayerId, text: string): RenderedLayer {
   const output = { text, source: 'Parley', audience: { kind: 'everyone' } } as const;
   return { layer, placement: 'user', changes: false, output };
 }
 
-function disarmRendering(rendering: RenderedLayer, fence: ContextFence): RenderedLayer {
+function neutralizeLayer(rendering: RenderedLayer, fence: ContextFence): RenderedLayer {
   const { placement, output } = rendering;
   if (placement !== 'user' || !('text' in output)) return rendering;
-  return { ...rendering, output: { ...output, text: disarmText(output.text, fence) } };
+  return { ...rendering, output: { ...output, text: neutralizeFences(output.text, fence) } };
 }
 
-function disarmText(written: string, { open, close }: ContextFence): string {
+function neutralizeFences(written: string, { open, close }: ContextFence): string {
   return [open, close].reduce(
     (text, line) =>
       text.replace(createCaseInsensitivePattern(line), (found) => `(${found.slice(1)}`),
@@ -240,7 +240,7 @@ function createCaseInsensitivePattern(line: string): RegExp {
  * Recorded parts, keyed by the system prompt part or tool list that they were made from. A later
  * request with the same key reuses the record.
  */
-export type SentParts = WeakMap<object, SentPart>;
+export type SentPartCache = WeakMap<object, SentPart>;
 
 /**
  * The prompt as sent to the model, for the record (P17). The record follows the parts, not the
@@ -249,7 +249,7 @@ export type SentParts = WeakMap<object, SentPart>;
  */
 export function toSentPrompt(
   { layout, system, userContext, report }: AssembledPrompt,
-  known: SentParts = new WeakMap(),
+  known: SentPartCache = new WeakMap(),
 ): SentPrompt {
   const parts: SentPart[] = [];
   for (const part of system) {

@@ -1,11 +1,15 @@
 import { Audience, type Logger, type PromptPart, reasonOf, silentLogger } from '@parley/core';
 import { type FilePattern, restrictView } from '@parley/workspace';
 import { z } from 'zod';
-import { type AssembledPrompt, createComposer, type LayerReport } from './assembled-prompt.ts';
+import {
+  type AssembledPrompt,
+  createPromptComposer,
+  type LayerReport,
+} from './assembled-prompt.ts';
 import {
   type Absent,
   createAbsent,
-  isInMode,
+  isIncludedInMode,
   type LayerId,
   type LayerOutput,
   type LayerPart,
@@ -15,7 +19,7 @@ import {
   type RenderedLayer,
 } from './layer.ts';
 import { safetyLayer } from './layers/instructions.ts';
-import { type LayerRegistry, type Layout, type LayoutStep, resolveSteps } from './layout.ts';
+import { type LayerRegistry, type Layout, type LayoutStep, resolveLayoutSteps } from './layout.ts';
 
 export interface AssemblerOptions {
   readonly layers: LayerRegistry;
@@ -27,7 +31,7 @@ export interface AssemblerOptions {
  * Additions of hooks to the layers of a turn (P16). Additions are placed after the layers and
  * before the ephemeral prompt. As with layers, parts that the reader may not see are withheld.
  */
-export interface PromptAdditions {
+export interface HookPromptParts {
   readonly system?: readonly PromptPart[];
   /** Parts placed as data before the person's own text. */
   readonly userContext?: readonly PromptPart[];
@@ -38,24 +42,24 @@ export interface PromptAssembler {
    * Builds the prompt from its layers (P01) and the hooks' additions to this turn. Throws
    * PromptError `prompt-reader`.
    */
-  assemble(context: PromptContext, additions?: PromptAdditions): Promise<AssembledPrompt>;
+  assemble(context: PromptContext, additions?: HookPromptParts): Promise<AssembledPrompt>;
 }
 
 /** Checks once that all layers of the layout are available. Throws PromptError. */
-export function createAssembler(options: AssemblerOptions): PromptAssembler {
+export function createPromptAssembler(options: AssemblerOptions): PromptAssembler {
   const { log = silentLogger, layout } = options;
   const { fixedSystem = false } = layout;
-  const { steps, last } = resolveSteps(options.layers, layout);
-  const compose = createComposer(layout);
+  const { steps, last } = resolveLayoutSteps(options.layers, layout);
+  const compose = createPromptComposer(layout);
   return {
     async assemble(context, additions = {}) {
       assertSameReader(context);
-      const render = createRenderer(context, log);
-      const fresh = await waitForAll(steps.map(render));
+      const render = createLayerRenderer(context, log);
+      const fresh = await awaitRenderings(steps.map(render));
       const rendered = fixedSystem
-        ? await fixSystemPrompt(fresh, context, { layout: layout.name, log })
+        ? await freezeSystemPrompt(fresh, context, { layout: layout.name, log })
         : fresh;
-      const added = renderAdditions(additions, context.mode ?? 'full', fixedSystem);
+      const added = renderHookParts(additions, context.mode ?? 'full', fixedSystem);
       const prompt = compose([...rendered, ...added, await render(last)], context.reader);
       for (const line of prompt.report) logDefect(log, line);
       return prompt;
@@ -90,7 +94,7 @@ const NO_READS = { id: 'a layer without reads' };
  * declared files share one context: copying the context for every layer would be the most expensive
  * step in building a prompt.
  */
-function createRenderer(
+function createLayerRenderer(
   context: PromptContext,
   log: Logger,
 ): (step: LayoutStep) => RenderedLayer | Promise<RenderedLayer> {
@@ -101,7 +105,8 @@ function createRenderer(
       return { layer: layer.id, placement, changes: layer.volatility === 'turn', output };
     };
     if (options.off !== undefined) return rendering(createAbsent(options.off));
-    if (!isInMode(layer.modes, mode)) return rendering(createAbsent(`omitted in ${mode} mode`));
+    if (!isIncludedInMode(layer.modes, mode))
+      return rendering(createAbsent(`omitted in ${mode} mode`));
     try {
       const seen =
         reads === null
@@ -110,9 +115,9 @@ function createRenderer(
       const output = layer.render(seen, options);
       // Returns synchronously when the layer does, because most layers are synchronous and promises
       // cost time.
-      if (!(output instanceof Promise)) return rendering(checkOutput(output));
+      if (!(output instanceof Promise)) return rendering(checkLayerOutput(output));
       return output.then(
-        (part) => rendering(checkOutput(part)),
+        (part) => rendering(checkLayerOutput(part)),
         (failed: unknown) => rendering({ failed }),
       );
     } catch (failed) {
@@ -122,7 +127,7 @@ function createRenderer(
 }
 
 /** Awaits only the promises among the items; all of them have already started. */
-async function waitForAll(
+async function awaitRenderings(
   renderings: readonly (RenderedLayer | Promise<RenderedLayer>)[],
 ): Promise<readonly RenderedLayer[]> {
   const done: RenderedLayer[] = [];
@@ -134,8 +139,8 @@ async function waitForAll(
  * Renders the hooks' additions as if each part were a layer. A fixed system prompt does not accept
  * additions (P05).
  */
-function renderAdditions(
-  { system = [], userContext = [] }: PromptAdditions,
+function renderHookParts(
+  { system = [], userContext = [] }: HookPromptParts,
   mode: PromptMode,
   fixedSystem: boolean,
 ): readonly RenderedLayer[] {
@@ -147,7 +152,7 @@ function renderAdditions(
     layer: `addition-${index + 1}`,
     placement,
     changes: true,
-    output: mode === 'none' ? createAbsent('omitted in none mode') : checkOutput(part),
+    output: mode === 'none' ? createAbsent('omitted in none mode') : checkLayerOutput(part),
   }));
 }
 
@@ -155,7 +160,7 @@ function renderAdditions(
  * Layers are written by plugin authors too. If an output is invalid, only its layer is omitted and
  * the turn continues: without an audience, it is unknown who may read the text.
  */
-function checkOutput(output: LayerPart | Absent): LayerOutput {
+function checkLayerOutput(output: LayerPart | Absent): LayerOutput {
   if (output !== undefined && ('absent' in output || isValidPart(output))) return output;
   return {
     failed: new Error('it returned neither text with its source and audience nor a reason'),
@@ -206,20 +211,20 @@ const KeptLayers = z.record(z.string(), StoredLayer);
  * the code (P12). If storing fails, the turn continues with the current values, and the operator is
  * notified.
  */
-async function fixSystemPrompt(
+async function freezeSystemPrompt(
   renderings: readonly RenderedLayer[],
   context: PromptContext,
   place: { readonly layout: string; readonly log: Logger },
 ): Promise<readonly RenderedLayer[]> {
   if (context.fix === undefined) return renderings;
   const now = Object.fromEntries(
-    renderings.filter(isFixedLayer).map(({ layer, output }) => [layer, toStoredLayer(output)]),
+    renderings.filter(isFrozenLayer).map(({ layer, output }) => [layer, toStoredLayer(output)]),
   );
   const key = `prompt:${place.layout}:${context.mode ?? 'full'}`;
   try {
     const kept = await context.fix(key, now, KeptLayers);
     return renderings.map((rendering) =>
-      isFixedLayer(rendering) ? restoreLayerText(rendering, kept) : rendering,
+      isFrozenLayer(rendering) ? restoreLayerText(rendering, kept) : rendering,
     );
   } catch (error) {
     place.log.error(
@@ -230,7 +235,7 @@ async function fixSystemPrompt(
   }
 }
 
-function isFixedLayer({ layer, placement }: RenderedLayer): boolean {
+function isFrozenLayer({ layer, placement }: RenderedLayer): boolean {
   return placement === 'system' && layer !== safetyLayer.id;
 }
 

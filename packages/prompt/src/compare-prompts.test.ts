@@ -1,7 +1,8 @@
 import type { SentPart, SentPrompt } from '@parley/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { comparePrompts, compareTexts, findSharedPrefix } from './compare-prompts.ts';
+import { comparePrompts, findSharedPrefix } from './compare-prompts.ts';
+import { compareTexts } from './compare-texts.ts';
 
 function part(layer: string, text: string, placement: SentPart['placement'] = 'system'): SentPart {
   const audience = { kind: 'everyone' } as const;

@@ -1,21 +1,21 @@
 import { ContextSwitches } from '@parley/core';
 import { describe, expect, it } from 'vitest';
-import { createAssembler } from './assembler.ts';
-import { applySwitches } from './context-blocks.ts';
+import { createPromptAssembler } from './assembler.ts';
+import { applyContextSwitches } from './context-blocks.ts';
 import type { PromptContext } from './layer.ts';
 import { createBuiltInLayers, createLayerRegistry } from './layout.ts';
 import { BUILT_IN_LAYOUTS, getLayout } from './layouts.ts';
 import {
   createContext,
   createView,
-  FACTS,
+  EXAMPLE_FACTS,
   OWNER,
   OWNER_FEATURES,
   SKILLS,
 } from './testing/example-turn.ts';
 
 const layers = createLayerRegistry(createBuiltInLayers());
-const GROUP = { ...FACTS, chatType: 'group', groupId: '8' } as const;
+const GROUP = { ...EXAMPLE_FACTS, chatType: 'group', groupId: '8' } as const;
 
 const FILES = {
   ...Object.fromEntries(
@@ -36,10 +36,10 @@ const full = (facts: PromptContext['facts']): PromptContext =>
     groupContext: [{ senderId: '9', senderName: 'Cy', text: 'What next?' }],
   });
 
-async function prompt(layout: string, switches: ContextSwitches, facts = FACTS) {
-  const assembler = createAssembler({
+async function prompt(layout: string, switches: ContextSwitches, facts = EXAMPLE_FACTS) {
+  const assembler = createPromptAssembler({
     layers,
-    layout: applySwitches(getLayout(layout), switches),
+    layout: applyContextSwitches(getLayout(layout), switches),
   });
   const { system, userContext, report } = await assembler.assemble(full(facts));
   const text = (parts: readonly { readonly text: string }[]) =>
@@ -48,7 +48,7 @@ async function prompt(layout: string, switches: ContextSwitches, facts = FACTS) 
 }
 
 describe('the blocks of [memory context]', () => {
-  it.each<[keyof ContextSwitches, string, typeof FACTS?]>([
+  it.each<[keyof ContextSwitches, string, typeof EXAMPLE_FACTS?]>([
     ['time', 'Time: 14:05'],
     ['facts', '## Runtime Facts'],
     ['message', '<message-context>'],
@@ -96,7 +96,7 @@ describe('the blocks of [memory context]', () => {
 
   it("[P05] have one switch each, except for the blocks about the turn's own subject", () => {
     const all = Object.fromEntries(ContextSwitches.keyof().options.map((name) => [name, false]));
-    const left = applySwitches(getLayout('lab'), all)
+    const left = applyContextSwitches(getLayout('lab'), all)
       .layers.filter(({ off, layer, placement = layers.get(layer)?.placement }) => {
         return off === undefined && placement === 'user';
       })

@@ -37,7 +37,7 @@ const NAMES = ContextSwitches.keyof().options;
  * The layout after the settings have switched blocks off or on (P05). No block contains the safety
  * layer.
  */
-export function applySwitches(layout: Layout, switches: ContextSwitches): Layout {
+export function applyContextSwitches(layout: Layout, switches: ContextSwitches): Layout {
   return { ...layout, layers: layout.layers.map((entry) => applySwitchesToEntry(entry, switches)) };
 }
 

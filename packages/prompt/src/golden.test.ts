@@ -5,7 +5,7 @@ import { createRecordingLogger } from '@parley/core/testing';
 import { createPromptFiles, SOUL, type Workspace } from '@parley/workspace';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AssembledPrompt } from './assembled-prompt.ts';
-import { createAssembler, listDeclaredReads, type PromptAssembler } from './assembler.ts';
+import { createPromptAssembler, listDeclaredReads, type PromptAssembler } from './assembler.ts';
 import { createBuiltInLayers, createLayerRegistry, readChannelFormats } from './layout.ts';
 import { BUILT_IN_LAYOUTS } from './layouts.ts';
 import {
@@ -50,7 +50,7 @@ async function promptOf(assembler: PromptAssembler, scene: PromptScene): Promise
 }
 
 describe.each(BUILT_IN_LAYOUTS)('prompts in the $name layout', (layout) => {
-  const assembler = createAssembler({ layers, layout });
+  const assembler = createPromptAssembler({ layers, layout });
 
   it.each(Object.entries(SCENES))('[P03] [P17] %s matches its golden file', async (name, scene) => {
     const page = inspectPrompt(await promptOf(assembler, scene), scene.title);
@@ -76,7 +76,7 @@ it('[W09] no layer of any layout reads an undeclared workspace file', async () =
   const read = new Set<string>();
   for (const layout of BUILT_IN_LAYOUTS) {
     const declared = createPromptFiles(listDeclaredReads(layers, layout));
-    const assembler = createAssembler({ layers, layout, log });
+    const assembler = createPromptAssembler({ layers, layout, log });
     for (const scene of Object.values(SCENES)) {
       const workspace = workspaces.get(scene.workspace);
       if (workspace === undefined) throw new Error(`there is no workspace "${scene.workspace}"`);
@@ -104,7 +104,7 @@ it('[W09] no layer of any layout reads an undeclared workspace file', async () =
 it('[P03] every built-in layer occurs in at least one golden file', async () => {
   const present = new Set<string>();
   for (const layout of BUILT_IN_LAYOUTS) {
-    const assembler = createAssembler({ layers, layout });
+    const assembler = createPromptAssembler({ layers, layout });
     for (const scene of Object.values(SCENES)) {
       const { report } = await promptOf(assembler, scene);
       for (const { layer, outcome } of report) if (outcome === 'present') present.add(layer);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { HEARTBEAT_PROMPT, type RuntimeFacts } from '@parley/core';
 import type { Workspace } from '@parley/workspace';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createAssembler } from './assembler.ts';
+import { createPromptAssembler } from './assembler.ts';
 import type { PromptContext } from './layer.ts';
 import { createBuiltInLayers, createLayerRegistry } from './layout.ts';
 import { getLayout } from './layouts.ts';
@@ -36,7 +36,7 @@ async function promptOf(
   const workspace = workspaces.get(scene?.workspace ?? '');
   if (scene === undefined || workspace === undefined) throw new Error(`no scene ${sceneName}`);
   const context = change(await createSceneContext(scene, workspace));
-  const assembler = createAssembler({ layers, layout: getLayout(house) });
+  const assembler = createPromptAssembler({ layers, layout: getLayout(house) });
   const { system, userContext } = await assembler.assemble(context);
   const textOf = (parts: readonly { readonly text: string }[]) =>
     parts.map(({ text }) => text).join('\n\n');

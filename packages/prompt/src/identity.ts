@@ -124,7 +124,7 @@ export function createPersonaSource(character: PersonaSettings): ContextSource {
     async gather(turn) {
       const { persona, format, ephemeral, skipContextFiles } = character;
       const [who, shape] = await Promise.all([
-        persona === undefined ? null : readFixedPersona(persona, turn),
+        persona === undefined ? null : readSessionPersona(persona, turn),
         format === undefined ? null : readNamedText(format, 'output-formats', turn.view),
       ]);
       const features: PromptFeatures = {
@@ -139,7 +139,10 @@ export function createPersonaSource(character: PersonaSettings): ContextSource {
 }
 
 /** Null is not stored, so a session without a persona can still receive one. */
-async function readFixedPersona(persona: NamedText, turn: SourceTurn): Promise<PromptPart | null> {
+async function readSessionPersona(
+  persona: NamedText,
+  turn: SourceTurn,
+): Promise<PromptPart | null> {
   const now = await readNamedText(persona, 'personas', turn.view);
   if (now === null || turn.fix === undefined) return now;
   return turn.fix('persona', now, PromptPart);

@@ -1,30 +1,29 @@
 export {
   type AssembledPrompt,
-  type EnforcedParts,
+  type AudienceCheckResult,
   enforceAudience,
   fenceContext,
   type LayerReport,
-  type SentParts,
+  type SentPartCache,
   type SystemPart,
   toSentPrompt,
   type UserPart,
 } from './assembled-prompt.ts';
 export {
   type AssemblerOptions,
-  createAssembler,
+  createPromptAssembler,
+  type HookPromptParts,
   listDeclaredReads,
-  type PromptAdditions,
   type PromptAssembler,
 } from './assembler.ts';
 export {
   comparePrompts,
-  compareTexts,
   type PartComparison,
   type PromptComparison,
   type PromptSize,
-  type TextPiece,
 } from './compare-prompts.ts';
-export { applySwitches } from './context-blocks.ts';
+export { compareTexts, type TextPiece } from './compare-texts.ts';
+export { applyContextSwitches } from './context-blocks.ts';
 export {
   createPersonaSource,
   IDENTITY_FILE,
@@ -41,7 +40,6 @@ export {
   type ConnectorNote,
   type ContextSource,
   createAbsent,
-  type FixForSession,
   type GroupMessage,
   type HeartbeatNote,
   type Identity,
@@ -50,6 +48,7 @@ export {
   type LayerOptions,
   type LayerPart,
   type McpPromptNote,
+  type PinForSession,
   type Placement,
   type PromptContext,
   PromptError,
@@ -78,4 +77,4 @@ export {
   readChannelFormats,
 } from './layout.ts';
 export { getLayout } from './layouts.ts';
-export { capUntrusted, frameUntrusted, quoteUntrusted } from './text.ts';
+export { frameUntrusted, quoteUntrusted, truncateUntrusted } from './text.ts';

@@ -6,7 +6,7 @@ import {
   type RenderTarget,
   type RuntimeFacts,
 } from '@parley/core';
-import type { FilePattern, SkillSnapshot, TextCut, WorkspaceView } from '@parley/workspace';
+import type { FilePattern, SkillSnapshot, TextTruncation, WorkspaceView } from '@parley/workspace';
 
 /** The kebab-case name of a layer, the same in layouts, reports and logs. */
 export type LayerId = string;
@@ -22,7 +22,7 @@ export type Placement = 'system' | 'user';
 
 export interface LayerPart extends PromptPart {
   /** Set when the text is incomplete (P10). */
-  readonly cut?: TextCut | null;
+  readonly cut?: TextTruncation | null;
 }
 
 /**
@@ -107,7 +107,7 @@ export function createAbsent(reason: string): Absent {
 }
 
 /** Creates text that anyone may read. */
-export function createOpenPart(text: string, source = 'Parley'): LayerPart {
+export function createPublicPart(text: string, source = 'Parley'): LayerPart {
   return { text, source, audience: { kind: 'everyone' } };
 }
 
@@ -130,7 +130,7 @@ export interface GroupMessage {
 }
 
 /** A message that Parley sent to the chat on its own initiative. */
-export interface OwnMessage {
+export interface BotMessage {
   readonly what: string;
   readonly text: string;
 }
@@ -146,7 +146,7 @@ export type PromptMode = 'full' | 'light' | 'minimal' | 'none';
  * Whether a layer or file declared for `modes` (only `full` by default) is included in a prompt
  * with this mode.
  */
-export function isInMode(
+export function isIncludedInMode(
   modes: readonly PromptMode[] = ['full'],
   mode: PromptMode = 'full',
 ): boolean {
@@ -158,7 +158,7 @@ export function isInMode(
  * get the stored value. Use it for every value that must not change within a session (P05, P14,
  * S07). The value must survive JSON serialization; `schema` validates the stored value.
  */
-export type FixForSession = <Value>(
+export type PinForSession = <Value>(
   key: string,
   value: Value,
   schema: { parse(kept: unknown): Value },
@@ -200,13 +200,13 @@ export interface PromptContext extends PromptFeatures {
   /** Messages from other people in the group since the agent's last turn, oldest first. */
   readonly groupContext?: readonly GroupMessage[];
   /** Messages that Parley sent to the chat on its own since then, oldest first. */
-  readonly ownMessages?: readonly OwnMessage[];
+  readonly ownMessages?: readonly BotMessage[];
   /** Where the text is shown in the chat; absent if the answer is not shown. */
   readonly target?: RenderTarget;
   /** The skills available to this session; fixed for the session (S07). */
   readonly skills?: SkillSnapshot;
   /** When absent, no value is kept, because the prompt does not belong to a session. */
-  readonly fix?: FixForSession;
+  readonly fix?: PinForSession;
   /** The operator's home folder, shown as `~` in the prompt. */
   readonly home?: string;
   /** The operating system of the agent, such as `Linux (x64)`. */

@@ -87,7 +87,7 @@ export interface LayoutStep {
   readonly reads: readonly FilePattern[] | null;
 }
 
-interface ResolvedSteps {
+interface ResolvedLayout {
   readonly steps: readonly LayoutStep[];
   /** The ephemeral prompt comes after all other layers, wherever the layout puts it (P13). */
   readonly last: LayoutStep;
@@ -97,7 +97,7 @@ interface ResolvedSteps {
  * Looks up the layers that a layout names. Safety comes first if the layout omits it (P12). Throws
  * PromptError `layer-unknown` or `layout-duplicate`.
  */
-export function resolveSteps(layers: LayerRegistry, layout: Layout): ResolvedSteps {
+export function resolveLayoutSteps(layers: LayerRegistry, layout: Layout): ResolvedLayout {
   assertUniqueLayers(layout);
   const named = layout.layers.some(({ layer }) => layer === safetyLayer.id);
   const entries = named ? layout.layers : [{ layer: safetyLayer.id }, ...layout.layers];
@@ -105,24 +105,25 @@ export function resolveSteps(layers: LayerRegistry, layout: Layout): ResolvedSte
   return {
     steps: entries
       .filter((entry) => entry !== ephemeral)
-      .map((entry) => resolveEntry(entry, layers, layout.name)),
-    last: createStep(ephemeralLayer, ephemeral ?? { layer: ephemeralLayer.id }),
+      .map((entry) => resolveLayoutEntry(entry, layers, layout.name)),
+    last: createLayoutStep(ephemeralLayer, ephemeral ?? { layer: ephemeralLayer.id }),
   };
 }
 
-function resolveEntry(entry: LayoutEntry, layers: LayerRegistry, layout: string): LayoutStep {
+function resolveLayoutEntry(entry: LayoutEntry, layers: LayerRegistry, layout: string): LayoutStep {
   // The safety layer is never looked up: the built-in layer is used even if a registry contains
   // another layer with its name.
-  if (entry.layer === safetyLayer.id) return createStep(safetyLayer, { layer: safetyLayer.id });
+  if (entry.layer === safetyLayer.id)
+    return createLayoutStep(safetyLayer, { layer: safetyLayer.id });
   const layer = layers.get(entry.layer);
-  if (layer !== undefined) return createStep(layer, entry);
+  if (layer !== undefined) return createLayoutStep(layer, entry);
   throw new PromptError(
     'layer-unknown',
     `The layout "${layout}" names the layer "${entry.layer}", which does not exist. Known layers: ${layers.ids.join(', ')}.`,
   );
 }
 
-function createStep(layer: Layer, entry: LayoutEntry): LayoutStep {
+function createLayoutStep(layer: Layer, entry: LayoutEntry): LayoutStep {
   const { layer: _, placement = layer.placement, ...options } = entry;
   const declares = layer.reads !== undefined || options.files !== undefined;
   const reads = declares ? [...(layer.reads ?? []), ...(options.files ?? [])] : null;
@@ -247,14 +248,14 @@ export function createFormatLayer(notes: ChannelFormats): Layer {
         const { source, audience, cut } = own;
         return { text: `${heading}\n${own.text}`, source, audience, cut };
       }
-      const text = `${heading}\n${notes[dialect] ?? PLAIN_NOTE}${createLengthNote(target)}`;
+      const text = `${heading}\n${notes[dialect] ?? PLAIN_NOTE}${formatLengthLimitNote(target)}`;
       return { text, source: `format ${dialect}`, audience: { kind: 'everyone' } };
     },
   };
 }
 
 /** States the length limit declared by the adapter, unless no answer is that long. */
-function createLengthNote({ maxLength, unit }: RenderTarget): string {
+function formatLengthLimitNote({ maxLength, unit }: RenderTarget): string {
   if (maxLength > MAX_ANSWER) return '';
   const what = unit === 'byte' ? 'bytes' : 'characters';
   return ` One message holds ${maxLength.toLocaleString('en-US')} ${what}; what is longer is sent as several.`;

@@ -1,7 +1,7 @@
 import { LAYOUT_NAMES } from '@parley/core';
 import { describe, expect, it } from 'vitest';
 import type { AssembledPrompt } from './assembled-prompt.ts';
-import { createAssembler } from './assembler.ts';
+import { createPromptAssembler } from './assembler.ts';
 import type { PromptContext, PromptMode } from './layer.ts';
 import {
   applyFileLimits,
@@ -14,7 +14,7 @@ import {
   createContext,
   createTruncatingView,
   createView,
-  FACTS,
+  EXAMPLE_FACTS,
   GUEST,
   OWNER,
   OWNER_FEATURES,
@@ -35,7 +35,7 @@ const FILES = Object.fromEntries(
 /** A turn in which no layer is empty. */
 function everything(overrides: Partial<PromptContext> = {}): PromptContext {
   return createContext({
-    facts: { ...FACTS, heartbeat: true },
+    facts: { ...EXAMPLE_FACTS, heartbeat: true },
     view: createView(OWNER, FILES),
     target: { dialect: 'telegram', maxLength: 4_096, unit: 'utf16' },
     skills: SKILLS,
@@ -50,7 +50,7 @@ function everything(overrides: Partial<PromptContext> = {}): PromptContext {
 }
 
 async function promptOf(name: string, context: PromptContext): Promise<AssembledPrompt> {
-  return createAssembler({ layers, layout: getLayout(name) }).assemble(context);
+  return createPromptAssembler({ layers, layout: getLayout(name) }).assemble(context);
 }
 
 const systemOf = (prompt: AssembledPrompt): string =>
@@ -65,7 +65,7 @@ async function lettersShown(name: string, limits: FileLimits): Promise<readonly 
   const files = { 'AGENTS.md': 'q'.repeat(70_000), 'SOUL.md': 'z'.repeat(70_000) };
   const layout = applyFileLimits(getLayout(name), limits);
   const { persona: _, ...context } = everything({ view: createTruncatingView(OWNER, files) });
-  const { system, userContext } = await createAssembler({ layers, layout }).assemble(context);
+  const { system, userContext } = await createPromptAssembler({ layers, layout }).assemble(context);
   const text = [...system, ...userContext].map((part) => part.text).join('\n');
   return ['q', 'z'].map((letter) => {
     return Math.max(
@@ -287,10 +287,10 @@ describe('the layer order of the built-in layouts', () => {
       const { system } = await promptOf('openclaw', everything(change));
       return system.map(({ layer }) => layer).filter((layer) => layer.startsWith('heartbeat'));
     };
-    expect(await shown({ facts: FACTS })).toEqual(['heartbeats']);
+    expect(await shown({ facts: EXAMPLE_FACTS })).toEqual(['heartbeats']);
     expect(await shown({})).toEqual(['heartbeats', 'heartbeat']);
     // A sub-agent of a heartbeat gets only its own task.
-    expect(await shown({ facts: FACTS, mode: 'minimal' })).toEqual([]);
+    expect(await shown({ facts: EXAMPLE_FACTS, mode: 'minimal' })).toEqual([]);
   });
 
   it('[P07] [W02] openclaw names the owner’s accounts only to the owner', async () => {
@@ -298,7 +298,7 @@ describe('the layer order of the built-in layouts', () => {
       const { system } = await promptOf('openclaw', everything(change));
       return system.find(({ layer }) => layer === 'authorized-senders');
     };
-    const own = await said({ facts: { ...FACTS, user: { id: 'web:owner', name: 'Ann' } } });
+    const own = await said({ facts: { ...EXAMPLE_FACTS, user: { id: 'web:owner', name: 'Ann' } } });
     expect(own?.text).toContain('telegram:42, whatsapp:4915550123456, web:owner.');
     expect(own?.audience).toEqual({ kind: 'owner' });
     const guest = { reader: GUEST, view: createView(GUEST) };
@@ -410,7 +410,7 @@ describe.each(BUILT_IN_LAYOUTS)('a layer of the $name layout', ({ name }) => {
   });
 
   it('[H05] [W08] has the heartbeat task, the first conversation and startup only in their turns', async () => {
-    const calm = everything({ facts: FACTS, bootstrap: false, boot: false });
+    const calm = everything({ facts: EXAMPLE_FACTS, bootstrap: false, boot: false });
     const { system, userContext } = await promptOf(name, calm);
     const said = [...system, ...userContext].map(({ text }) => text).join('\n');
     expect(said).not.toMatch(/Task: mail|text of (HEARTBEAT|BOOT)/);

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createAssembler } from './assembler.ts';
+import { createPromptAssembler } from './assembler.ts';
 import { createPersonaSource, type NamedText } from './identity.ts';
 import { createBuiltInLayers, createLayerRegistry } from './layout.ts';
 import { getLayout } from './layouts.ts';
@@ -32,7 +32,7 @@ describe('persona, output format and layout', () => {
       const ephemeral = 'Answer in three words.';
       const features = await createPersonaSource({ persona, format, ephemeral }).gather(turn);
       const layers = createLayerRegistry(createBuiltInLayers());
-      const assembler = createAssembler({ layers, layout: getLayout(layout) });
+      const assembler = createPromptAssembler({ layers, layout: getLayout(layout) });
       const { system, userContext } = await assembler.assemble({ ...context, ...features });
       const told = [...system, ...userContext].map(({ text }) => text).join('\n\n');
       for (const text of [persona.builtIn, format.builtIn, ephemeral]) {

@@ -2,7 +2,7 @@ import { type Audience, silentLogger } from '@parley/core';
 import { toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createAssembler } from './assembler.ts';
+import { createPromptAssembler } from './assembler.ts';
 import { createAbsent, type Layer, type PromptMode } from './layer.ts';
 import { ephemeralLayer, safetyLayer } from './layers/instructions.ts';
 import { createBuiltInLayers, createLayerRegistry, type LayoutEntry } from './layout.ts';
@@ -74,7 +74,7 @@ describe('any combination of layout, layer, hook, file and mode', () => {
       fc.asyncProperty(turn, async ({ layers, layout, additions, files, mode: asked }) => {
         const view = createView(OWNER, files);
         const context = createContext({ ...OWNER_FEATURES, skills: SKILLS, view, mode: asked });
-        const { system } = await createAssembler({ layers, layout }).assemble(context, {
+        const { system } = await createPromptAssembler({ layers, layout }).assemble(context, {
           system: additions.map((text) => part(text)),
           userContext: additions.map((text) => part(text)),
         });
@@ -92,10 +92,10 @@ describe('any combination of layout, layer, hook, file and mode', () => {
           mode: asked,
           ...(hasEphemeral && { ephemeral: EPHEMERAL }),
         });
-        const { system, userContext, report } = await createAssembler({ layers, layout }).assemble(
-          context,
-          { system: additions.map((text) => part(text)) },
-        );
+        const { system, userContext, report } = await createPromptAssembler({
+          layers,
+          layout,
+        }).assemble(context, { system: additions.map((text) => part(text)) });
         const isThere = hasEphemeral && asked !== 'none';
         const places = [system, userContext].map((parts) =>
           parts.findIndex(({ layer }) => layer === 'ephemeral'),
@@ -117,10 +117,10 @@ describe('any combination of layout, layer, hook, file and mode', () => {
     await fc.assert(
       fc.asyncProperty(turn, async ({ layers, layout, additions, mode: asked }) => {
         const context = createContext({ ...OWNER_FEATURES, skills: SKILLS, mode: asked });
-        const { system, userContext, report } = await createAssembler({ layers, layout }).assemble(
-          context,
-          { userContext: additions.map((text) => part(text)) },
-        );
+        const { system, userContext, report } = await createPromptAssembler({
+          layers,
+          layout,
+        }).assemble(context, { userContext: additions.map((text) => part(text)) });
         const told = (placement: 'system' | 'user') =>
           report.flatMap((line) =>
             line.outcome === 'present' && line.placement === placement ? [line.layer] : [],
@@ -136,7 +136,7 @@ describe('any combination of layout, layer, hook, file and mode', () => {
 
 describe('the additions of hooks', () => {
   const layers = createLayerRegistry(createBuiltInLayers());
-  const assembler = createAssembler({ layers, layout: getLayout('parley') });
+  const assembler = createPromptAssembler({ layers, layout: getLayout('parley') });
 
   it('[P16] come after the layers and before the ephemeral prompt, with their source', async () => {
     const { system, userContext, report } = await assembler.assemble(
@@ -153,7 +153,7 @@ describe('the additions of hooks', () => {
   it('[W02] are withheld from readers who may not see them, and logged', async () => {
     const told: unknown[] = [];
     const log = { ...silentLogger, error: (...line: unknown[]) => void told.push(line) };
-    const careful = createAssembler({ layers, layout: getLayout('parley'), log });
+    const careful = createPromptAssembler({ layers, layout: getLayout('parley'), log });
     const canary = part('canary', { kind: 'owner' });
     const prompt = await careful.assemble(createContext({ reader: GUEST }), {
       system: [canary],
@@ -166,7 +166,7 @@ describe('the additions of hooks', () => {
 });
 
 describe('a feature with an invalid output', () => {
-  const assembler = createAssembler({
+  const assembler = createPromptAssembler({
     layers: createLayerRegistry(createBuiltInLayers()),
     layout: getLayout('parley'),
   });
@@ -210,7 +210,7 @@ describe('a layer made from several parts', () => {
         persona: canary,
         outputFormat: canary,
       });
-      const prompt = await createAssembler({ layers, layout }).assemble(context);
+      const prompt = await createPromptAssembler({ layers, layout }).assemble(context);
       expect(JSON.stringify(prompt)).not.toContain('canary');
       expect(prompt.report.filter(({ outcome }) => outcome === 'withheld').length).toBeGreaterThan(
         5,

@@ -7,12 +7,12 @@ import { estimateTokens, openWorkspace, resolveReader, type Workspace } from '@p
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AssembledPrompt } from './assembled-prompt.ts';
-import { createAssembler } from './assembler.ts';
+import { createPromptAssembler } from './assembler.ts';
 import { readIdentity } from './identity.ts';
 import type { ToolNote } from './layer.ts';
 import { createBuiltInLayers, createLayerRegistry, type Layout } from './layout.ts';
 import { getLayout } from './layouts.ts';
-import { FACTS, MESSAGE } from './testing/example-turn.ts';
+import { EXAMPLE_FACTS, EXAMPLE_MESSAGE } from './testing/example-turn.ts';
 
 const TEMPLATES = join(import.meta.dirname, '../../../config/workspace');
 const OWNERS = ['telegram:42'];
@@ -46,7 +46,7 @@ const SEVENTEEN: readonly ToolNote[] = Array.from({ length: 17 }, (_, n) => ({
 /** Builds the prompt from the facts as a turn does. */
 async function promptOf(from: Workspace, turn: Turn): Promise<AssembledPrompt> {
   const layers = createLayerRegistry(createBuiltInLayers());
-  const facts = { ...FACTS, ...turn.facts };
+  const facts = { ...EXAMPLE_FACTS, ...turn.facts };
   const reader = resolveReader(
     facts,
     OWNERS,
@@ -54,8 +54,8 @@ async function promptOf(from: Workspace, turn: Turn): Promise<AssembledPrompt> {
   );
   const view = from.for(reader);
   const identity = await readIdentity(view, SETTINGS);
-  const messages = [{ ...MESSAGE, ...turn.message }];
-  return createAssembler({ layers, layout: turn.layout ?? getLayout('parley') }).assemble({
+  const messages = [{ ...EXAMPLE_MESSAGE, ...turn.message }];
+  return createPromptAssembler({ layers, layout: turn.layout ?? getLayout('parley') }).assemble({
     facts,
     reader,
     view,

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { createAssembler } from './assembler.ts';
+import { createPromptAssembler } from './assembler.ts';
 import type { PromptContext } from './layer.ts';
 import { createBuiltInLayers, createLayerRegistry } from './layout.ts';
 import { BUILT_IN_LAYOUTS, getLayout } from './layouts.ts';
 import { SCENES } from './testing/example-scenes.ts';
-import { createView, FACTS, TOOLS } from './testing/example-turn.ts';
+import { createView, EXAMPLE_FACTS, TOOLS } from './testing/example-turn.ts';
 
 const layers = createLayerRegistry(createBuiltInLayers());
 
@@ -34,7 +34,7 @@ function twoTurns(name: string, later: string): readonly [PromptContext, PromptC
 }
 
 async function textsOf(context: PromptContext, layout = 'parley') {
-  const assembler = createAssembler({ layers, layout: getLayout(layout) });
+  const assembler = createPromptAssembler({ layers, layout: getLayout(layout) });
   const { system, userContext } = await assembler.assemble(context);
   const texts = system.map(({ text }) => text);
   const all = [...texts, ...userContext.map(({ text }) => text)];
@@ -89,7 +89,7 @@ describe('two turns nine minutes apart', () => {
     const found = { text: 'other', source: 'memory', audience: { kind: 'everyone' } } as const;
     const second: PromptContext = {
       ...first,
-      facts: { ...FACTS, date: first.facts.date, time: '14:06' },
+      facts: { ...EXAMPLE_FACTS, date: first.facts.date, time: '14:06' },
       memories: [found],
       knowledge: [found],
       todos: [{ text: 'other', state: 'open' }],

@@ -15,7 +15,7 @@ const RISKY =
  * original and states the truncation (P10).
  */
 export function quoteUntrusted(text: string, limit: number): string {
-  return escapeRiskyCharacters(JSON.stringify(capUntrusted(text, limit)));
+  return escapeRiskyCharacters(JSON.stringify(truncateUntrusted(text, limit)));
 }
 
 /**
@@ -44,7 +44,7 @@ export function frameUntrusted(
 }
 
 /** At most `limit` characters are kept, with a note that states the full length. */
-export function capUntrusted(text: string, limit: number): string {
+export function truncateUntrusted(text: string, limit: number): string {
   if (text.length <= limit) return text;
   return `${text.slice(0, limit).toWellFormed()}… [cut: ${limit} of ${text.length} characters]`;
 }

@@ -2,16 +2,22 @@ import type { InboundMessage, RuntimeFacts } from '@parley/core';
 import { toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createAssembler, type PromptAssembler } from './assembler.ts';
+import { createPromptAssembler, type PromptAssembler } from './assembler.ts';
 import { createBuiltInLayers, createLayerRegistry } from './layout.ts';
 import { BUILT_IN_LAYOUTS } from './layouts.ts';
-import { createContext, createView, FACTS, GUEST, MESSAGE } from './testing/example-turn.ts';
+import {
+  createContext,
+  createView,
+  EXAMPLE_FACTS,
+  EXAMPLE_MESSAGE,
+  GUEST,
+} from './testing/example-turn.ts';
 
 const layers = createLayerRegistry(createBuiltInLayers());
 const ASSEMBLERS = BUILT_IN_LAYOUTS.map((layout) => ({
   name: layout.name,
   userFence: layout.userFence,
-  assembler: createAssembler({ layers, layout }),
+  assembler: createPromptAssembler({ layers, layout }),
 }));
 
 /** All text in a turn that chat users can choose. */
@@ -73,7 +79,7 @@ async function promptOf(assembler: PromptAssembler, said: Words, chatType: 'grou
   const sender = { id: '7', name: said.name, username: said.name, isBot: false };
   const variables = { [said.key]: said.value };
   const message: InboundMessage = {
-    ...MESSAGE,
+    ...EXAMPLE_MESSAGE,
     chat: { id: '-100', type: chatType, title: said.title },
     sender,
     text: said.heard,
@@ -83,7 +89,7 @@ async function promptOf(assembler: PromptAssembler, said: Words, chatType: 'grou
     variables,
   };
   const facts: RuntimeFacts = {
-    ...FACTS,
+    ...EXAMPLE_FACTS,
     user: { id: 'telegram:7', name: said.name },
     chatType,
     groupId: '-100',

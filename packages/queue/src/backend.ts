@@ -17,7 +17,7 @@ export async function openBackend(
   place: RedisLocation,
   options: BackendOptions,
 ): Promise<QueueBackend> {
-  if (place.url === 'memory:') return openMemory(options);
+  if (place.url === 'memory:') return openMemoryBackend(options);
   if (!/^rediss?:\/\//.test(place.url)) throw createUnknownUrlError(place.url);
   const { openRedisBackend } = await import('./redis-backend.ts');
   return openRedisBackend(place, options);
@@ -34,7 +34,7 @@ const ONLY_WORKER = { skipLockRenewal: true, skipStalledCheck: true, lockDuratio
  * A single process does not need a queue file: work is stored in the tables, where the first sweep
  * after a restart finds it. Writing wake-ups to disk would cost a quarter of the throughput.
  */
-async function openMemory({ log, telemetry }: BackendOptions): Promise<QueueBackend> {
+async function openMemoryBackend({ log, telemetry }: BackendOptions): Promise<QueueBackend> {
   const { openSqliteQueues } = await import('bullmq-sqlite');
   // Parley does not use BullMQ's events.
   const queues = openSqliteQueues({ file: ':memory:', events: false });

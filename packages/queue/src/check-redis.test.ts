@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findComplaints } from './connect-redis.ts';
+import { findRedisIssues } from './connect-redis.ts';
 
 const info = (...lines: string[]): string => ['# Server', ...lines, ''].join('\r\n');
 
@@ -19,7 +19,7 @@ describe('findComplaints', () => {
     ],
     ['reports nothing', [], []],
   ])('checks a server that %s', (_what, lines, expected) => {
-    const found = findComplaints(info(...lines)).map(({ message }) => message);
+    const found = findRedisIssues(info(...lines)).map(({ message }) => message);
     expect(found).toEqual(expected.map((words) => expect.stringContaining(words)));
   });
 });

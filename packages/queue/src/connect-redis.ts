@@ -12,7 +12,7 @@ export type RedisConnection = Redis | Cluster;
  * unreachable, because a caller is waiting for the answer. On `work` (BullMQ's workers) and
  * `listen` (live events) connections, a command waits until Redis is back.
  */
-type RedisUse = 'ask' | 'work' | 'listen';
+type RedisConnectionRole = 'ask' | 'work' | 'listen';
 
 /**
  * The maximum delay before reconnecting, in ms: short enough for users, but no burden for a Redis
@@ -43,7 +43,7 @@ const SENTINEL_PORT = 26_379;
  * Starts connecting to Redis and keeps trying until the connection is closed; the caller must
  * attach an `error` listener.
  */
-export function connectRedis(place: RedisLocation, use: RedisUse): RedisConnection {
+export function connectRedis(place: RedisLocation, use: RedisConnectionRole): RedisConnection {
   const { cluster, sentinel } = place;
   const options = getConnectionOptions(place, use);
   if (cluster !== undefined) return connectCluster(place, cluster.nodes, use);
@@ -56,7 +56,7 @@ export function connectRedis(place: RedisLocation, use: RedisUse): RedisConnecti
     ...(sentinel.password !== undefined && { sentinelPassword: sentinel.password }),
     ...(options.tls && { enableTLSForSentinelMode: true, sentinelTLS: {} }),
     sentinelCommandTimeout: ASK_MS,
-    sentinelRetryStrategy: computePause,
+    sentinelRetryStrategy: computeReconnectDelay,
   });
 }
 
@@ -67,7 +67,7 @@ const OPEN_MS = 5_000;
 export const REDIS_UNREACHABLE = 'no answer within 5 s; check the address';
 
 /** Resolves to true once Redis accepts commands, or to false after 5 s. */
-export async function whenReady(connection: RedisConnection): Promise<boolean> {
+export async function waitUntilReady(connection: RedisConnection): Promise<boolean> {
   if (connection.status === 'ready') return true;
   return new Promise((resolve) => {
     const end = (isReady: boolean) => () => {
@@ -81,7 +81,11 @@ export async function whenReady(connection: RedisConnection): Promise<boolean> {
   });
 }
 
-function connectCluster(place: RedisLocation, nodes: readonly string[], use: RedisUse): Cluster {
+function connectCluster(
+  place: RedisLocation,
+  nodes: readonly string[],
+  use: RedisConnectionRole,
+): Cluster {
   const { retryStrategy, enableOfflineQueue, db, ...redisOptions } = getConnectionOptions(
     place,
     use,
@@ -92,7 +96,7 @@ function connectCluster(place: RedisLocation, nodes: readonly string[], use: Red
   const options = {
     redisOptions,
     enableOfflineQueue: enableOfflineQueue ?? true,
-    clusterRetryStrategy: computePause,
+    clusterRetryStrategy: computeReconnectDelay,
     ...(redisOptions.tls && { dnsLookup }),
   };
   const all = [
@@ -102,7 +106,7 @@ function connectCluster(place: RedisLocation, nodes: readonly string[], use: Red
   return new Cluster(all, options);
 }
 
-function getConnectionOptions(place: RedisLocation, use: RedisUse): Options {
+function getConnectionOptions(place: RedisLocation, use: RedisConnectionRole): Options {
   const url = new URL(place.url);
   const username = place.username ?? decodeURIComponent(url.username);
   const password = place.password ?? decodeURIComponent(url.password);
@@ -112,7 +116,7 @@ function getConnectionOptions(place: RedisLocation, use: RedisUse): Options {
     ...(password !== '' && { password }),
     ...(db > 0 && { db }),
     ...(url.protocol === 'rediss:' && { tls: {} }),
-    retryStrategy: computePause,
+    retryStrategy: computeReconnectDelay,
     connectTimeout: CONNECT_MS,
     keepAlive: KEEP_ALIVE_AFTER_MS,
     socketTimeout: SILENT_MS,
@@ -131,7 +135,7 @@ function getConnectionOptions(place: RedisLocation, use: RedisUse): Options {
 type Options = Omit<RedisOptions, 'replyMapping'>;
 
 /** Computes the delay before the next connection attempt, in ms. */
-function computePause(tries: number): number {
+function computeReconnectDelay(tries: number): number {
   return Math.min(tries * 100, RECONNECT_AT_MOST_MS);
 }
 
@@ -220,14 +224,14 @@ function findInnermostError(error: unknown): unknown {
  */
 export async function checkRedis(connection: RedisConnection, log: Logger): Promise<void> {
   try {
-    for (const { facts, message } of findComplaints(await connection.info()))
+    for (const { facts, message } of findRedisIssues(await connection.info()))
       log.warn(facts, message);
   } catch (error) {
     log.debug({ reason: reasonOf(error) }, 'Redis did not return its configuration');
   }
 }
 
-interface RedisComplaint {
+interface RedisIssue {
   readonly facts: object;
   readonly message: string;
 }
@@ -236,10 +240,10 @@ interface RedisComplaint {
 const OLDEST = { major: 6, minor: 2 };
 
 /** Finds problems in the output of the server's `INFO` command. */
-export function findComplaints(info: string): readonly RedisComplaint[] {
+export function findRedisIssues(info: string): readonly RedisIssue[] {
   const fact = (name: string): string | undefined =>
     new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1];
-  const found: RedisComplaint[] = [];
+  const found: RedisIssue[] = [];
   const policy = fact('maxmemory_policy');
   if (policy !== undefined && policy !== 'noeviction') {
     found.push({
@@ -281,7 +285,7 @@ export async function probeRedis(place: RedisLocation, signal: AbortSignal): Pro
     return {
       kind: 'works',
       version,
-      complaints: findComplaints(info).map(({ message }) => message),
+      complaints: findRedisIssues(info).map(({ message }) => message),
     };
   } catch (thrown) {
     const reason = signal.aborted ? 'no answer in time' : reasonOf(findInnermostError(thrown));

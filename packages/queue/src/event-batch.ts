@@ -129,7 +129,7 @@ const WireMessage = z.object({ from: z.string(), events: z.array(z.unknown()) })
  * Removes the new outbox parts from the event; the gateway that sends the parts reads them from the
  * outbox.
  */
-export function toForeignEvent(event: LiveEvent): LiveEvent {
+export function toRemoteEvent(event: LiveEvent): LiveEvent {
   if (event.type !== 'delivery-due') return event;
   const { fresh: _, ...due } = event;
   return due;

@@ -11,7 +11,7 @@ export {
   type StopReason,
 } from './lane.ts';
 export { startLaneWorker } from './lane-worker.ts';
-export { type BusOptions, createLocalBus, type OpenBus } from './local-bus.ts';
-export { createWakeDelivery, openBus, type WakeDelivery } from './open-bus.ts';
+export { type BusOptions, createLocalBus, type OpenLiveBus } from './local-bus.ts';
+export { createWakeDelivery, openLiveBus, type WakeDelivery } from './open-bus.ts';
 export type { RedisLocation } from './redis-location.ts';
 export { openTurnQueue, TURNS, type WakeUpQueue } from './wake-up-queue.ts';

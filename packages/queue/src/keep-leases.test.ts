@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { silentLogger, systemTime } from '@parley/core';
 import type { Lease } from '@parley/store';
 import { afterEach, describe, expect, it } from 'vitest';
-import { keepLeases } from './keep-leases.ts';
+import { startLeaseRenewal } from './keep-leases.ts';
 
 const ends: (() => void)[] = [];
 afterEach(() => {
@@ -15,7 +15,7 @@ afterEach(() => {
  */
 function keeping(renew: (leases: readonly Lease[]) => Promise<readonly string[]>, leaseMs = 1_000) {
   const lost: string[] = [];
-  const keep = keepLeases({
+  const keep = startLeaseRenewal({
     lanes: {
       renew: async (leases) => ({
         renewed: (await renew(leases)).filter((id) => !id.startsWith('busy')),

@@ -13,7 +13,7 @@ export const LEASE_MS = 8_000;
 const LOOKS_IN_A_LIFE = 10;
 const LOOKS_TO_RENEW = 3;
 
-interface KeepLeasesDeps {
+interface LeaseRenewalDeps {
   readonly lanes: Pick<LaneRepository, 'renew'>;
   readonly monotonic: Monotonic;
   readonly log: Logger;
@@ -27,9 +27,9 @@ interface KeepLeasesDeps {
  * expired because the database did not answer. A lost lease is not renewed again, even if the
  * database would allow it.
  */
-export type KeepLease = (lease: Lease, askedAt: number, lost: () => void) => () => void;
+export type KeepLeaseAlive = (lease: Lease, askedAt: number, lost: () => void) => () => void;
 
-interface KeptLease {
+interface RenewedLease {
   readonly lease: Lease;
   /**
    * When the lease is lost unless it is renewed, in monotonic ms, so that changing the clock does
@@ -43,23 +43,23 @@ interface KeptLease {
  * Renews all of a worker's leases with one query, three times per lease lifetime. A slow database
  * does not receive more queries when more turns wait for it.
  */
-export function keepLeases({
+export function startLeaseRenewal({
   lanes,
   monotonic,
   log,
   leaseMs = LEASE_MS,
-}: KeepLeasesDeps): KeepLease {
-  const kept = new Set<KeptLease>();
+}: LeaseRenewalDeps): KeepLeaseAlive {
+  const kept = new Set<RenewedLease>();
   let timer: NodeJS.Timeout | undefined;
   let renewing = false;
   let looks = 0;
-  const drop = (one: KeptLease): void => {
+  const drop = (one: RenewedLease): void => {
     kept.delete(one);
     if (kept.size > 0) return;
     clearInterval(timer);
     timer = undefined;
   };
-  const lose = (one: KeptLease): void => {
+  const lose = (one: RenewedLease): void => {
     drop(one);
     one.lost();
   };

@@ -51,7 +51,7 @@ export function startKeyedWork(options: KeyedWorkOptions): KeyedWork {
       const count = (failures.get(key) ?? 0) + 1;
       failures.set(key, count);
       log.warn({ work: name, key, reason: reasonOf(error) }, 'work failed; will retry');
-      return computeRetryPause(count, random());
+      return computeWakeUpRetryDelay(count, random());
     }
   };
   const run = async (key: string): Promise<void> => {
@@ -102,7 +102,7 @@ const MAX_MS = 5_000;
  * Computes the delay in ms after the `attempt`th failure in a row (from 1). `random` in [0, 1)
  * spreads retries between half and all of the delay.
  */
-export function computeRetryPause(attempt: number, random: number): number {
+export function computeWakeUpRetryDelay(attempt: number, random: number): number {
   const pause = Math.min(MAX_MS, FIRST_MS * 2 ** (attempt - 1));
   return Math.round(pause * (0.5 + random / 2));
 }

@@ -7,7 +7,7 @@ import type { WakeUpHandler } from './keyed-work.ts';
 import { getStopReason, type RunTurn } from './lane.ts';
 import { type LaneWorker, startLaneWorker } from './lane-worker.ts';
 import { type LaneScene, listMessageIds, openLaneScene } from './testing/lane-scene.ts';
-import type { Rewoken, WakeUpQueue } from './wake-up-queue.ts';
+import type { RewakeResult, WakeUpQueue } from './wake-up-queue.ts';
 
 let scene: LaneScene;
 const workers: LaneWorker[] = [];
@@ -180,7 +180,7 @@ describe('a lane worker', () => {
     expect(await scene.outcomes('twice')).toEqual(['answered']);
   });
 
-  it.each<[string, Rewoken]>([
+  it.each<[string, RewakeResult]>([
     ['refuses every wake-up', 'refused'],
     ['keeps wake-ups but delivers them to no worker', 'waiting'],
     ['forgets wake-ups at once', 'stored'],

@@ -1,10 +1,16 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type LiveBus, reasonOf } from '@parley/core';
-import { keepLeases, LEASE_MS } from './keep-leases.ts';
+import { LEASE_MS, startLeaseRenewal } from './keep-leases.ts';
 import { startKeyedWork, startSweep, type WakeUpHandler } from './keyed-work.ts';
-import { getStopReason, isCutOff, type LaneDeps, runLane, type StopReason } from './lane.ts';
-import type { Rewoken, WakeUpQueue, WakeUpWorker } from './wake-up-queue.ts';
+import {
+  getStopReason,
+  isDatabaseUnreachable,
+  type LaneDeps,
+  runLane,
+  type StopReason,
+} from './lane.ts';
+import type { RewakeResult, WakeUpQueue, WakeUpWorker } from './wake-up-queue.ts';
 
 /** A worker that serves many conversations in parallel, each with one turn at a time. */
 export interface LaneWorker {
@@ -45,7 +51,7 @@ export async function startLaneWorker(
 ): Promise<LaneWorker> {
   let isClosing = false;
   const lanes: LaneDeps = {
-    keepLease: keepLeases(deps),
+    keepLease: startLeaseRenewal(deps),
     ...deps,
     isLeaving: () => isClosing,
     onHeldUp: () => options.bus.publish({ type: 'inbox-changed' }),
@@ -60,7 +66,7 @@ export async function startLaneWorker(
     try {
       return await runLane(lanes, conversationId, stop);
     } catch (error) {
-      if (isCutOff(error)) cutOff.suspect();
+      if (isDatabaseUnreachable(error)) cutOff.suspect();
       throw error;
     } finally {
       if (running.get(conversationId) === stop) running.delete(conversationId);
@@ -97,7 +103,7 @@ export async function startLaneWorker(
     log: deps.log,
     random: () => 0,
   });
-  const undelivered = findUndelivered(options.queue);
+  const undelivered = createUndeliveredFinder(options.queue);
   const sweep = startSweep('lanes', options.sweepMs, deps.log, async () => {
     const found = await deps.lanes.withWork(SWEEP_BATCH, deps.leaseMs ?? LEASE_MS);
     const here = await undelivered(found);
@@ -120,7 +126,7 @@ export async function startLaneWorker(
  * deliver: it refuses the wake-up, or it already had the wake-up at the previous sweep. Two workers
  * may return the same conversation; the lease decides which of them runs it.
  */
-function findUndelivered(queue: Pick<WakeUpQueue, 'rewake'>) {
+function createUndeliveredFinder(queue: Pick<WakeUpQueue, 'rewake'>) {
   let woken: ReadonlySet<string> = new Set();
   return async (found: readonly string[]): Promise<readonly string[]> => {
     const wokenNow = new Set<string>();
@@ -129,7 +135,7 @@ function findUndelivered(queue: Pick<WakeUpQueue, 'rewake'>) {
     for (const id of found) {
       // A refusal can take as long as a command timeout, so the sweep does not try any more after
       // the first refusal.
-      const wakeUp: Rewoken = refuses ? 'refused' : await queue.rewake(id);
+      const wakeUp: RewakeResult = refuses ? 'refused' : await queue.rewake(id);
       refuses = wakeUp === 'refused';
       // A delayed job runs by itself later, and a lane that has just failed should not be retried
       // sooner.

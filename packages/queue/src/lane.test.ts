@@ -3,7 +3,7 @@ import { type CrashableWork, type CrashCounts, noWorkRecord, type ReplyRoute } f
 import { createRecordingLogger } from '@parley/core/testing';
 import { StoreError } from '@parley/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { computeCollectPause, getStopReason, runLane } from './lane.ts';
+import { computeCollectDelay, getStopReason, runLane } from './lane.ts';
 import { type LaneScene, listMessageIds, openLaneScene } from './testing/lane-scene.ts';
 
 let scene: LaneScene;
@@ -390,6 +390,6 @@ describe('the pause before messages are collected into one turn', () => {
     ['is shorter towards that limit', { quietForMs: 0, waitedMs: 4_900 }, 100],
     ['does not grow when the clock jumped back', { quietForMs: -98_000 }, 500],
   ])('[D03] %s', (_case, facts, pause) => {
-    expect(computeCollectPause({ pauseMs: 500, waitedMs: 0, ...facts })).toBe(pause);
+    expect(computeCollectDelay({ pauseMs: 500, waitedMs: 0, ...facts })).toBe(pause);
   });
 });

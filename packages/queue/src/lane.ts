@@ -22,7 +22,7 @@ import {
   type Lease,
   SUB_AGENT_LANE,
 } from '@parley/store';
-import { type KeepLease, keepLeases, LEASE_MS } from './keep-leases.ts';
+import { type KeepLeaseAlive, LEASE_MS, startLeaseRenewal } from './keep-leases.ts';
 
 /** The lease on a lane; a turn whose commit releases the lane calls `onLeft` right afterwards. */
 export interface LaneLease extends Lease {
@@ -55,7 +55,7 @@ export interface LaneDeps {
   /**
    * Renews the lease together with those of other lanes; if absent, each lane renews its own lease.
    */
-  readonly keepLease?: KeepLease;
+  readonly keepLease?: KeepLeaseAlive;
   /**
    * Records which lanes are being claimed, because a claim may crash the process; if absent,
    * nothing is recorded.
@@ -98,10 +98,10 @@ export async function runLane(
   stop: AbortController,
 ): Promise<number | null> {
   const { lanes, owner, busy, clock, monotonic, newId, leaseMs = LEASE_MS } = deps;
-  const { keepLease = keepLeases(deps) } = deps;
+  const { keepLease = startLeaseRenewal(deps) } = deps;
   const askedAt = monotonic();
   const lane = { conversationId, owner, leaseMs };
-  if (await giveUpIfFatal(deps, lane)) return null;
+  if (await giveUpFatalMessages(deps, lane)) return null;
   const started = await recordClaim(deps, conversationId, () =>
     lanes.begin(lane, busy, newId('turn'), clock()),
   );
@@ -148,7 +148,7 @@ function recordClaim<Claimed>(
  * people are always claimed, because Parley itself writes their messages, and giving them up would
  * affect more than one turn.
  */
-async function giveUpIfFatal(
+async function giveUpFatalMessages(
   deps: LaneDeps,
   lane: { readonly conversationId: string; readonly owner: string; readonly leaseMs: number },
 ): Promise<boolean> {
@@ -168,7 +168,7 @@ async function giveUpIfFatal(
 }
 
 /** Whether work on a lane failed because this process cannot reach the database. */
-export function isCutOff(error: unknown): boolean {
+export function isDatabaseUnreachable(error: unknown): boolean {
   return error instanceof ParleyError && error.code === 'store-unreachable';
 }
 
@@ -176,14 +176,14 @@ export function isCutOff(error: unknown): boolean {
  * How the work on a lane ended. `left`: the lane is already released. `again`: the delay in ms
  * before the next claim; null if no message waits.
  */
-interface LaneEnding {
+interface LaneRunResult {
   readonly left: boolean;
   readonly again: number | null;
 }
 
-const ENDED: LaneEnding = { left: false, again: null };
+const ENDED: LaneRunResult = { left: false, again: null };
 /** A short delay, because another worker may claim immediately. */
-const LEFT_TO_ANOTHER: LaneEnding = { left: false, again: 1 };
+const LEFT_TO_ANOTHER: LaneRunResult = { left: false, again: 1 };
 
 /** Runs turns until no message is left to claim. */
 async function runTurns(
@@ -192,13 +192,13 @@ async function runTurns(
   lease: LaneLease,
   signal: AbortSignal,
   hasLeft: () => boolean,
-): Promise<LaneEnding> {
+): Promise<LaneRunResult> {
   let turn = first;
   while (!signal.aborted) {
-    await runOneTurn(deps, turn, lease, signal);
+    await runSingleTurn(deps, turn, lease, signal);
     if (hasLeft()) return { left: true, again: null };
     if (deps.isLeaving?.()) return LEFT_TO_ANOTHER;
-    if (!takesOneByOne(deps.busy, turn)) await waitForQuiet(deps, lease.conversationId, signal);
+    if (!hasSeparateTurns(deps.busy, turn)) await waitForQuiet(deps, lease.conversationId, signal);
     if (signal.aborted) return ENDED;
     const next = await recordClaim(deps, lease.conversationId, () =>
       deps.lanes.claim(lease, deps.busy, deps.newId('turn'), deps.clock()),
@@ -221,7 +221,7 @@ class TurnFailedError extends Error {
   }
 }
 
-async function runOneTurn(
+async function runSingleTurn(
   { lanes, runTurn }: LaneDeps,
   turn: ClaimedTurn,
   lease: LaneLease,
@@ -248,7 +248,7 @@ function isDatabaseError(error: unknown): boolean {
 }
 
 /** If every message gets a separate turn, there is no reason to wait for more. */
-function takesOneByOne(busy: BusyPolicy, { messages }: ClaimedTurn): boolean {
+function hasSeparateTurns(busy: BusyPolicy, { messages }: ClaimedTurn): boolean {
   const last = messages.at(-1)?.message;
   return last !== undefined && resolveBusyMode(busy, last) === 'followup';
 }
@@ -276,7 +276,7 @@ async function waitForQuiet(
   while (!signal.aborted) {
     const newestWaiting = await lanes.newestWaiting(conversationId);
     if (newestWaiting === null) return;
-    const pause = computeCollectPause({
+    const pause = computeCollectDelay({
       quietForMs: clock() - newestWaiting,
       waitedMs: monotonic() - startedAt,
       pauseMs,
@@ -288,7 +288,7 @@ async function waitForQuiet(
 }
 
 /** The values that decide whether to wait for more messages. */
-interface CollectFacts {
+interface CollectDelayInputs {
   /** The age of the newest waiting message, in ms; negative if the clock was set back. */
   readonly quietForMs: number;
   /** The quiet time that ends a burst, in ms. */
@@ -309,7 +309,7 @@ const MAX_WAIT_IN_PAUSES = 10;
  * Computes how long to wait before messages written during a turn become the next turn, in ms
  * (D03); 0 starts the turn now.
  */
-export function computeCollectPause(facts: CollectFacts): number {
+export function computeCollectDelay(facts: CollectDelayInputs): number {
   const quietIn = facts.pauseMs - facts.quietForMs;
   const patience = MAX_WAIT_IN_PAUSES * facts.pauseMs - facts.waitedMs;
   return Math.max(0, Math.min(quietIn, patience, facts.pauseMs));

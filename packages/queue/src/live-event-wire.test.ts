@@ -1,6 +1,6 @@
 import type { LiveEvent } from '@parley/core';
 import { describe, expect, it } from 'vitest';
-import { decodeEvents, encodeEvents, toForeignEvent } from './event-batch.ts';
+import { decodeEvents, encodeEvents, toRemoteEvent } from './event-batch.ts';
 
 type Outcome = Extract<LiveEvent, { type: 'turn-ended' }>['outcome'];
 
@@ -56,8 +56,8 @@ describe('live events between processes', () => {
 
   it('does not send text from the outbox', () => {
     const due = EXAMPLES['delivery-due'];
-    expect(toForeignEvent({ ...due, fresh: { parts: [], createdAt: 1 } })).toEqual(due);
-    expect(toForeignEvent(EXAMPLES['turn-delta'])).toBe(EXAMPLES['turn-delta']);
+    expect(toRemoteEvent({ ...due, fresh: { parts: [], createdAt: 1 } })).toEqual(due);
+    expect(toRemoteEvent(EXAMPLES['turn-delta'])).toBe(EXAMPLES['turn-delta']);
   });
 
   it('ignores events in the process that sent them', () => {

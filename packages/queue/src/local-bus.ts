@@ -13,7 +13,7 @@ export interface BusOptions extends RedisLocation {
 }
 
 /** A live bus to close when the process ends; events published later stay in this process. */
-export interface OpenBus extends LiveBus {
+export interface OpenLiveBus extends LiveBus {
   close(): Promise<void>;
 }
 

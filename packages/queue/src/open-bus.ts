@@ -1,12 +1,12 @@
-import type { FreshParts, LiveBus } from '@parley/core';
-import { type BusOptions, createLocalBus, type OpenBus } from './local-bus.ts';
+import type { CommittedParts, LiveBus } from '@parley/core';
+import { type BusOptions, createLocalBus, type OpenLiveBus } from './local-bus.ts';
 import { createUnknownUrlError } from './redis-location.ts';
 
 /**
  * Opens the live bus. Also resolves if Redis is unreachable; live events are lost until Redis is
  * back.
  */
-export async function openBus(options: BusOptions): Promise<OpenBus> {
+export async function openLiveBus(options: BusOptions): Promise<OpenLiveBus> {
   const local = createLocalBus(options.log);
   if (options.url === 'memory:') return { ...local, async close() {} };
   if (!/^rediss?:\/\//.test(options.url)) throw createUnknownUrlError(options.url);
@@ -22,7 +22,7 @@ export type WakeDelivery = (
   channel: string,
   account: string,
   chatId: string,
-  fresh?: FreshParts,
+  fresh?: CommittedParts,
 ) => Promise<void>;
 
 /** Creates a `WakeDelivery` from a bus. */

@@ -29,12 +29,12 @@ export type WakeUpConsumer = Pick<
   'on' | 'waitUntilReady' | 'pause' | 'resume' | 'cancelAllJobs' | 'close'
 >;
 
-export type WakeUpProcess = Processor<WakeUp>;
+export type WakeUpProcessor = Processor<WakeUp>;
 
 /** BullMQ bound to one data store. */
 export interface QueueBackend {
   newQueue(name: string): WakeUpJobs;
-  newWorker(name: string, process: WakeUpProcess, tuning: WorkerTuning): WakeUpConsumer;
+  newWorker(name: string, process: WakeUpProcessor, tuning: WorkerTuning): WakeUpConsumer;
   /** Stores the highest number that any process has passed under this name, and returns it. */
   remember(name: string, number: number): Promise<number>;
   /**

@@ -6,7 +6,7 @@ import {
   createRedisOutage,
   REDIS_UNREACHABLE,
   type RedisConnection,
-  whenReady,
+  waitUntilReady,
 } from './connect-redis.ts';
 import type {
   BackendOptions,
@@ -72,7 +72,7 @@ export async function openRedisBackend(
     return connection;
   };
   const asking = connect('ask');
-  if (await whenReady(asking)) await checkRedis(asking, log);
+  if (await waitUntilReady(asking)) await checkRedis(asking, log);
   else outage.note(REDIS_UNREACHABLE);
   const shared = (name: string) => ({
     prefix: getQueuePrefix(place, name),

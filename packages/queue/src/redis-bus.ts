@@ -5,13 +5,13 @@ import {
   createRedisOutage,
   REDIS_UNREACHABLE,
   type RedisOutage,
-  whenReady,
+  waitUntilReady,
 } from './connect-redis.ts';
-import { createEventBatch, decodeEvents, encodeEvents, toForeignEvent } from './event-batch.ts';
-import type { BusOptions, OpenBus } from './local-bus.ts';
+import { createEventBatch, decodeEvents, encodeEvents, toRemoteEvent } from './event-batch.ts';
+import type { BusOptions, OpenLiveBus } from './local-bus.ts';
 import { getRedisKeyPrefix } from './redis-location.ts';
 
-type Topic = NonNullable<BusOptions['receives']>;
+type BusTopic = NonNullable<BusOptions['receives']>;
 
 /**
  * The interval at which the subscribed connection, which otherwise does not expect replies, sends a
@@ -25,17 +25,17 @@ const PING_MS = 5_000;
  * other processes arrive in the order in which they were sent. Events published while Redis is
  * unreachable do not reach other processes.
  */
-export async function openRedisBus(options: BusOptions, local: LiveBus): Promise<OpenBus> {
+export async function openRedisBus(options: BusOptions, local: LiveBus): Promise<OpenLiveBus> {
   const { log, receives } = options;
   const self = randomUUID();
   const outage = createRedisOutage('live events', options, log);
   const [out, into] = [connectRedis(options, 'ask'), connectRedis(options, 'listen')];
   for (const connection of [out, into]) outage.watch(connection);
-  const channel = (topic: Topic): string => `${getRedisKeyPrefix(options)}:live:${topic}`;
+  const channel = (topic: BusTopic): string => `${getRedisKeyPrefix(options)}:live:${topic}`;
   into.on('message', (_channel: string, text: string) => {
     for (const event of decodeEvents(self, text)) local.publish(event);
   });
-  const topics: Topic[] = receives === undefined ? ['turns', 'orders'] : [receives];
+  const topics: BusTopic[] = receives === undefined ? ['turns', 'orders'] : [receives];
   // Subscribing waits until Redis is reachable. After a reconnect, the connection subscribes again
   // by itself.
   const subscribed = into
@@ -46,16 +46,16 @@ export async function openRedisBus(options: BusOptions, local: LiveBus): Promise
     PING_MS,
   ).unref();
   const senders = {
-    turns: createSender((text) => out.publish(channel('turns'), text), self, outage),
-    orders: createSender((text) => out.publish(channel('orders'), text), self, outage),
+    turns: createEventSender((text) => out.publish(channel('turns'), text), self, outage),
+    orders: createEventSender((text) => out.publish(channel('orders'), text), self, outage),
   };
-  if ((await whenReady(out)) && (await whenReady(into))) await subscribed;
+  if ((await waitUntilReady(out)) && (await waitUntilReady(into))) await subscribed;
   else outage.note(REDIS_UNREACHABLE);
   return {
     publish(event) {
       local.publish(event);
       if (event.type === 'inbox-changed' && event.isLocal) return;
-      senders[getTopic(event)].send(toForeignEvent(event));
+      senders[getBusTopic(event)].send(toRemoteEvent(event));
     },
     subscribe: local.subscribe,
     async close() {
@@ -73,7 +73,7 @@ const ORDERS: ReadonlySet<LiveEvent['type']> = new Set([
   'schedule-due',
 ]);
 
-function getTopic({ type }: LiveEvent): Topic {
+function getBusTopic({ type }: LiveEvent): BusTopic {
   return ORDERS.has(type) ? 'orders' : 'turns';
 }
 
@@ -87,7 +87,7 @@ interface EventSender {
  * Sends one message at a time, so that events published in the meantime are joined in the next
  * batch.
  */
-function createSender(
+function createEventSender(
   publish: (text: string) => Promise<unknown>,
   self: string,
   outage: RedisOutage,

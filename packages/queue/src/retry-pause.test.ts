@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { computeRetryPause } from './keyed-work.ts';
+import { computeWakeUpRetryDelay } from './keyed-work.ts';
 
 describe('the delay before failed work is retried', () => {
   it.each([
@@ -11,7 +11,7 @@ describe('the delay before failed work is retried', () => {
     [8, 5_000],
     [100, 5_000],
   ])('[D05] after %i failures is at most %i ms', (attempt, longest) => {
-    expect(computeRetryPause(attempt, 0.999_999)).toBe(longest);
-    expect(computeRetryPause(attempt, 0)).toBe(longest / 2);
+    expect(computeWakeUpRetryDelay(attempt, 0.999_999)).toBe(longest);
+    expect(computeWakeUpRetryDelay(attempt, 0)).toBe(longest / 2);
   });
 });

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Runtime, reasonOf, systemTime } from '@parley/core';
 import { DelayedError } from 'bullmq';
 import { openBackend } from './backend.ts';
-import { computeRetryPause, type WakeUpHandler } from './keyed-work.ts';
+import { computeWakeUpRetryDelay, type WakeUpHandler } from './keyed-work.ts';
 import { MAX_PUT_OFF_MS, watchDelayedJobs } from './overdue-jobs.ts';
 import type { BackendOptions, QueueBackend } from './queue-backend.ts';
 import type { RedisLocation } from './redis-location.ts';
@@ -37,7 +37,7 @@ export interface WakeUpQueue {
    * active job, the job must therefore belong to a stuck worker, so it does not suppress the
    * wake-up. Never throws.
    */
-  rewake(key: string): Promise<Rewoken>;
+  rewake(key: string): Promise<RewakeResult>;
   /** Starts a worker; resolves once it is waiting for jobs. */
   work(handler: WakeUpHandler, concurrency: number): Promise<WakeUpWorker>;
   /** Counts wake-ups by state; rejects if the queue does not answer. */
@@ -59,7 +59,7 @@ export interface WakeUpQueue {
  * The result of `rewake`: the wake-up was `stored`, it already existed (`waiting` for a worker, or
  * `delayed` for a few seconds), or the queue `refused` it.
  */
-export type Rewoken = 'stored' | 'waiting' | 'delayed' | 'refused';
+export type RewakeResult = 'stored' | 'waiting' | 'delayed' | 'refused';
 
 /**
  * The states of a wake-up that some worker will still receive. Delayed wake-ups are checked
@@ -105,7 +105,10 @@ export async function openTurnQueue(options: TurnQueueOptions): Promise<WakeUpQu
   const isOverdue = watchDelayedJobs(monotonic);
   const queue = backend.newQueue(TURNS);
   queue.on('error', (error) => backend.failed(error, TROUBLE));
-  const guarded = async (key: string, store: () => Promise<Rewoken>): Promise<Rewoken> => {
+  const guarded = async (
+    key: string,
+    store: () => Promise<RewakeResult>,
+  ): Promise<RewakeResult> => {
     try {
       return await store();
     } catch (error) {
@@ -113,7 +116,7 @@ export async function openTurnQueue(options: TurnQueueOptions): Promise<WakeUpQu
       return 'refused';
     }
   };
-  const add = async (key: string): Promise<Rewoken> => {
+  const add = async (key: string): Promise<RewakeResult> => {
     // A key that is being processed gets one follow-up job, so a message that arrives after the
     // last check is not missed.
     const deduplication = { id: key, keepLastIfActive: true };
@@ -177,7 +180,7 @@ async function startWorker(
   concurrency: number,
 ): Promise<WakeUpWorker> {
   const running = new Set<Promise<unknown>>();
-  const backoffStrategy = (attempt = 1): number => computeRetryPause(attempt, random());
+  const backoffStrategy = (attempt = 1): number => computeWakeUpRetryDelay(attempt, random());
   const worker = backend.newWorker(
     TURNS,
     async (job, token, signal) => {

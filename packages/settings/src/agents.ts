@@ -22,18 +22,18 @@ export interface ModelForms<Model> {
   modelChoices?(main: Model): ReadonlyMap<string, Model>;
 }
 
-interface AgentParts<Model> {
+interface ParsedAgent<Model> {
   readonly profile: Profile | undefined;
   readonly model: Model | undefined;
 }
 
 /** The other agents' profiles and models as read from the file. */
-interface AgentsRead<Model> {
+interface ParsedAgents<Model> {
   /**
    * The profiles and models by agent name; the model is absent if the agent uses the default
    * agent's model.
    */
-  readonly parts: ReadonlyMap<string, AgentParts<Model>>;
+  readonly parts: ReadonlyMap<string, ParsedAgent<Model>>;
   readonly problems: readonly SettingsProblem[];
   readonly warnings: readonly SettingsProblem[];
   readonly secrets: readonly string[];
@@ -49,7 +49,7 @@ export function readAgents<Model>(
   main: Model | undefined,
   forms: ModelForms<Model>,
   place: ProfileScope,
-): AgentsRead<Model> {
+): ParsedAgents<Model> {
   const { agents } = source.value;
   const read = Object.entries(isBlock(agents) ? agents : {}).flatMap(([name, written]) => {
     if (!isBlock(written)) return [];
@@ -174,11 +174,11 @@ function findDuplicateRoutes(routes: readonly Route[], source: SettingsSource): 
   });
 }
 
-interface AgentDerivation<Model> {
+interface AgentDerivationInput<Model> {
   readonly main: Settings<Model>;
   /** The settings file without its profile, before defaults were applied. */
   readonly written: Block;
-  readonly read: AgentsRead<Model>;
+  readonly read: ParsedAgents<Model>;
 }
 
 /**
@@ -187,7 +187,7 @@ interface AgentDerivation<Model> {
  * workspace, …) are not inherited; `spend` contains only this agent's caps.
  */
 export function deriveAgents<Model>(
-  { main, written, read }: AgentDerivation<Model>,
+  { main, written, read }: AgentDerivationInput<Model>,
   location: SettingsLocation,
 ): ReadonlyMap<string, Settings<Model>> {
   const derived = Object.entries(main.agents).map(([name, own]): [string, Settings<Model>] => {

@@ -10,7 +10,7 @@ const require = createRequire(import.meta.url);
 /**
  * The schemas from which the JSON Schema is composed, together with those of channels and models.
  */
-export const OWN_SCHEMAS: Json.OwnSchemas = {
+export const OWN_SCHEMAS: Json.BuiltInSchemas = {
   core: CoreSettings,
   account: CommonAccountSettings,
   accountName: ACCOUNT_NAME,
@@ -20,21 +20,21 @@ export const OWN_SCHEMAS: Json.OwnSchemas = {
  * What is allowed at each path of the settings. The JSON Schema is loaded and composed only when a
  * mistake has to be explained.
  */
-export function allowedInSettings(
-  foreign: Json.ForeignSchemas,
+export function createSettingsEntryLookup(
+  foreign: Json.ExternalSchemas,
 ): (path: SettingsPath) => AllowedEntries {
-  return allowedIn(() => {
+  return createAllowedEntryLookup(() => {
     const { composeJsonSchema }: typeof import('./json-schema.ts') = require('./json-schema.ts');
     return composeJsonSchema(OWN_SCHEMAS, foreign);
   });
 }
 
-/** Like `allowedInSettings`, for a profile. */
-export function allowedInProfile(
+/** Like `createSettingsEntryLookup`, for a profile. */
+export function createProfileEntryLookup(
   profile: z.ZodType,
   model: z.ZodType,
 ): (path: SettingsPath) => AllowedEntries {
-  return allowedIn(() => {
+  return createAllowedEntryLookup(() => {
     const {
       createProfileJsonSchema,
     }: typeof import('./json-schema.ts') = require('./json-schema.ts');
@@ -42,10 +42,12 @@ export function allowedInProfile(
   });
 }
 
-function allowedIn(compose: () => Json.JsonSchema) {
+function createAllowedEntryLookup(compose: () => Json.JsonSchema) {
   let shape: Json.JsonSchema | undefined;
   return (path: SettingsPath): AllowedEntries => {
-    const { listAllowedAt }: typeof import('./json-schema.ts') = require('./json-schema.ts');
+    const {
+      listAllowedEntries: listAllowedAt,
+    }: typeof import('./json-schema.ts') = require('./json-schema.ts');
     shape ??= compose();
     return listAllowedAt(shape, path);
   };

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { toVisibleLine } from '@parley/core';
+import { toDisplayLine } from '@parley/core';
 import {
   type Document,
   isAlias,
@@ -11,8 +11,8 @@ import {
   type Node,
   YAMLSeq,
 } from 'yaml';
-import { ensureSection, findPair, keepComments, upgradeDocument } from './document.ts';
-import { parseForWriting } from './settings-file.ts';
+import { ensureSection, findPair, preserveComments, upgradeDocument } from './document.ts';
+import { parseEditableDocument } from './settings-file.ts';
 import { SETTINGS_STEPS } from './settings-steps.ts';
 import { formatPath, type SettingsPath, type SettingsProblem } from './source.ts';
 
@@ -50,10 +50,10 @@ export type ChangedText =
   | { readonly kind: 'refused'; readonly problems: readonly SettingsProblem[] };
 
 /** Pure. */
-export function changeText(text: string, changes: readonly SettingsChange[]): ChangedText {
+export function changeSettingsText(text: string, changes: readonly SettingsChange[]): ChangedText {
   let now = text;
   for (const change of changes) {
-    let document = parseForWriting(now);
+    let document = parseEditableDocument(now);
     if (document.errors.length > 0)
       return refuseChange(change.path, 'a settings file that is valid YAML');
     const upgrade = upgradeDocument(document, SETTINGS_STEPS);
@@ -63,12 +63,12 @@ export function changeText(text: string, changes: readonly SettingsChange[]): Ch
     // A file with names from an older version is reprinted with the current names; other files keep
     // their lines.
     if (upgrade.kind === 'upgraded' && upgrade.renamed.length > 0) now = printYaml(document, now);
-    else document = parseForWriting(now);
+    else document = parseEditableDocument(now);
     const printed = printYaml(document, now);
     const obstacle = applyChange(document, change);
     if (obstacle !== undefined) return refuseChange(change.path, obstacle);
     const after = printYaml(document, now);
-    if (after !== printed) now = keepUnchangedLines(now, printed, after);
+    if (after !== printed) now = preserveUnchangedLines(now, printed, after);
   }
   return { kind: 'text', text: now };
 }
@@ -130,7 +130,7 @@ function removeNode(document: Document, path: SettingsPath): void {
   const at = block.items.indexOf(pair);
   const comments = [
     isNode(pair.key) ? pair.key.commentBefore : null,
-    ...listCommentsAtEnd(pair.value),
+    ...listTrailingComments(pair.value),
   ];
   const next = block.items[at + 1]?.key;
   block.items.splice(at, 1);
@@ -141,10 +141,10 @@ function removeNode(document: Document, path: SettingsPath): void {
 }
 
 /** Lists the comments below the last entry in a block. */
-function listCommentsAtEnd(node: unknown): (string | null | undefined)[] {
+function listTrailingComments(node: unknown): (string | null | undefined)[] {
   if (!isMap(node) && !isSeq(node)) return [];
   const last = node.items.at(-1);
-  return [...listCommentsAtEnd(isPair(last) ? last.value : last), node.comment];
+  return [...listTrailingComments(isPair(last) ? last.value : last), node.comment];
 }
 
 function setValue(
@@ -175,7 +175,7 @@ function writeNode(document: Document, path: SettingsPath, node: Node): string |
   }
   const known = findPair(document, path);
   if (known !== undefined) {
-    if (isNode(known.value)) keepComments(known.value, node);
+    if (isNode(known.value)) preserveComments(known.value, node);
     known.value = node;
   } else if (typeof path.at(-1) === 'number') document.setIn(path, node);
   else {
@@ -191,7 +191,7 @@ function createNode(
 ): Node {
   const node = document.createNode(value);
   if (comment === undefined) return node;
-  const line = toVisibleLine(comment).replaceAll(/\s+/g, ' ').trim();
+  const line = toDisplayLine(comment).replaceAll(/\s+/g, ' ').trim();
   if (line !== '') node.comment = ` ${[...line].slice(0, MAX_COMMENT).join('')}`;
   return node;
 }
@@ -224,7 +224,7 @@ function printYaml(document: Document, like: string): string {
  * cannot be matched to those in the file, or if the result would have a different meaning, `after`
  * is returned as printed.
  */
-function keepUnchangedLines(text: string, printed: string, after: string): string {
+function preserveUnchangedLines(text: string, printed: string, after: string): string {
   const [file, old, young] = [splitLines(text), splitLines(printed), splitLines(after)];
   const places = matchLines(old, file);
   if (places === undefined) return after;
@@ -241,7 +241,7 @@ function keepUnchangedLines(text: string, printed: string, after: string): strin
     ...file.slice(fromEnd),
   ].join('\n');
   const result = merged.endsWith('\n') ? merged : `${merged}\n`;
-  return isSameMeaning(result, after) ? result : after;
+  return hasSameMeaning(result, after) ? result : after;
 }
 
 function splitLines(text: string): string[] {
@@ -270,7 +270,7 @@ function trimLine(line: string): string {
   return line.replaceAll(/\s/g, '');
 }
 
-function isSameMeaning(text: string, other: string): boolean {
-  const [one, two] = [parseForWriting(text), parseForWriting(other)];
+function hasSameMeaning(text: string, other: string): boolean {
+  const [one, two] = [parseEditableDocument(text), parseEditableDocument(other)];
   return one.errors.length === 0 && isDeepStrictEqual(one.toJS(), two.toJS());
 }

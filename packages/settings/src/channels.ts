@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { checkValue, createUnknownKeyProblem } from './check.ts';
 import { defineChoice, defineSection, flag, numberField, wholeNumber } from './fields.ts';
-import { type addHosted, USE, useFindings } from './hosted.ts';
+import { type addHostedChannels, listUseFindings, USE } from './hosted.ts';
 import {
   type Block,
   isBlock,
@@ -127,7 +127,7 @@ export interface CheckedChannels {
 /** Finds the reference problems at or below a path; they break the account to which they belong. */
 export type ReferenceFindings = (path: SettingsPath) => readonly SettingsFinding[];
 
-interface WrittenAccount {
+interface RawAccount {
   readonly channel: string;
   readonly account: string;
   readonly path: SettingsPath;
@@ -142,14 +142,18 @@ const BLOCK = 'a block of `key: value` lines';
  */
 export function checkChannels(
   channels: Readonly<Record<string, unknown>>,
-  { schemas, uses, findings }: Pick<ReturnType<typeof addHosted>, 'schemas' | 'uses' | 'findings'>,
+  {
+    schemas,
+    uses,
+    findings,
+  }: Pick<ReturnType<typeof addHostedChannels>, 'schemas' | 'uses' | 'findings'>,
   references: ReferenceFindings,
   source: SettingsSource,
 ): CheckedChannels {
   const accounts: Record<string, ChannelAccount> = {};
   const warnings: SettingsProblem[] = [];
   for (const [channel, section] of Object.entries(channels)) {
-    const refused = useFindings(findings, channel);
+    const refused = listUseFindings(findings, channel);
     const schema = Object.hasOwn(schemas, channel) ? schemas[channel] : undefined;
     if (schema === undefined && refused.length === 0) {
       warnings.push(createUnknownKeyProblem(['channels', channel], source));
@@ -158,7 +162,7 @@ export function checkChannels(
     const isHosted = Object.hasOwn(uses, channel);
     for (const entry of readAccounts(channel, section, isHosted || refused.length > 0)) {
       if (schema === undefined || refused.length > 0) {
-        accounts[`${channel}/${entry.account}`] = refusedAccount(entry, refused, source);
+        accounts[`${channel}/${entry.account}`] = createBrokenAccount(entry, refused, source);
         continue;
       }
       const result = checkAccount(entry, { section, isHosted }, schema, references, source);
@@ -170,7 +174,7 @@ export function checkChannels(
 }
 
 /** Reads a channel's accounts. The `use` of a hosted channel applies to all of its accounts. */
-function readAccounts(channel: string, section: unknown, isHosted: boolean): WrittenAccount[] {
+function readAccounts(channel: string, section: unknown, isHosted: boolean): RawAccount[] {
   const path = ['channels', channel];
   if (!isBlock(section) || !Object.hasOwn(section, 'accounts')) {
     const { [USE]: _, ...rest } = isBlock(section) ? section : {};
@@ -188,8 +192,8 @@ function readAccounts(channel: string, section: unknown, isHosted: boolean): Wri
   }));
 }
 
-function refusedAccount(
-  { channel, account, written }: WrittenAccount,
+function createBrokenAccount(
+  { channel, account, written }: RawAccount,
   refused: readonly SettingsFinding[],
   source: SettingsSource,
 ): ChannelAccount {
@@ -199,7 +203,7 @@ function refusedAccount(
 }
 
 function checkAccount(
-  entry: WrittenAccount,
+  entry: RawAccount,
   { section, isHosted }: { readonly section: unknown; readonly isHosted: boolean },
   schema: z.ZodType,
   references: ReferenceFindings,
@@ -213,14 +217,14 @@ function checkAccount(
   if (!isBlock(written)) {
     return broken([toSettingsProblem({ kind: 'value', path, expected: BLOCK }, source)], []);
   }
-  const [commonKeys, ownKeys] = splitCommon(written);
+  const [commonKeys, ownKeys] = splitCommonSettings(written);
   const common = checkValue(CommonAccountSettings, commonKeys, path, source);
   if (written.enabled === false || (common.kind === 'ok' && !common.value.enabled)) {
     return { account: { kind: 'disabled', channel, account }, warnings: common.warnings };
   }
   const own = checkValue(schema, ownKeys, path, source);
   const warnings = [...common.warnings, ...own.warnings];
-  const findings = [...findMisplaced(entry, section, isHosted), ...references(path)];
+  const findings = [...findMisplacedSettings(entry, section, isHosted), ...references(path)];
   if (common.kind === 'ok' && own.kind === 'ok' && findings.length === 0) {
     const { enabled: _, ...rules } = common.value;
     return { account: { kind: 'ok', channel, account, ...rules, settings: own.value }, warnings };
@@ -232,8 +236,8 @@ function checkAccount(
 }
 
 /** Finds structural mistakes that no account's schema can detect. */
-function findMisplaced(
-  { account, path }: WrittenAccount,
+function findMisplacedSettings(
+  { account, path }: RawAccount,
   section: unknown,
   isHosted: boolean,
 ): SettingsFinding[] {
@@ -255,7 +259,7 @@ function findMisplaced(
   return findings;
 }
 
-function splitCommon(written: Block): [common: object, own: object] {
+function splitCommonSettings(written: Block): [common: object, own: object] {
   const entries = Object.entries(written);
   const isCommon = ([key]: [string, unknown]) => Object.hasOwn(CommonAccountSettings.shape, key);
   return [

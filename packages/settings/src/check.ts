@@ -179,11 +179,11 @@ function flattenIssues(issues: readonly Issue[], at: SettingsPath): LeafIssue[] 
       ...issue.path.map((step) => (typeof step === 'symbol' ? String(step) : step)),
     ];
     if (issue.code === 'invalid_key') {
-      const expected = `another key: ${issue.issues.map(describeExpected).join(', ')}`;
+      const expected = `another key: ${issue.issues.map(describeExpectedValue).join(', ')}`;
       return [{ path, issue, expected }];
     }
     if (issue.code !== 'invalid_union' || issue.errors.length === 0) {
-      return [{ path, issue, expected: describeExpected(issue) }];
+      return [{ path, issue, expected: describeExpectedValue(issue) }];
     }
     const near = issue.errors.filter((branch) => !branch.some(isAtRoot));
     const best = near.toSorted((a, b) => weighBranch(a) - weighBranch(b))[0];
@@ -214,7 +214,7 @@ function weighBranch(branch: readonly Issue[]): number {
  * converted; the value that was found is shown separately. Third-party channels and plugins may
  * also use sentences as messages.
  */
-function describeExpected(issue: Issue): string {
+function describeExpectedValue(issue: Issue): string {
   const { message } = issue;
   const [, kind] = /^Invalid input: expected (\w+), received \w+$/.exec(message) ?? [];
   if (kind !== undefined) return KINDS[kind] ?? kind;

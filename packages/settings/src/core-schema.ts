@@ -260,6 +260,19 @@ const Store = defineSection('Where messages are stored.', {
   ),
 });
 
+const Upgrade = defineSection('Where "parley upgrade VERSION" finds new versions.', {
+  url: z
+    .url({
+      protocol: /^https?$/,
+      error: 'an address such as https://example.org/parley-{version}.tgz',
+    })
+    .refine((url) => /\{version\}|%7Bversion%7D/i.test(url), 'an address that contains {version}')
+    .optional()
+    .describe(
+      'Address of the packed releases, with {version} in place of the version; the checksum is at the same address with .sha256 at the end. Default: none, so that only files can be named.',
+    ),
+});
+
 /** All settings that belong neither to a model nor to a channel; all have defaults. */
 export const CoreSettings = z.strictObject({
   version: wholeNumber(
@@ -297,5 +310,6 @@ export const CoreSettings = z.strictObject({
   telemetry: Telemetry,
   queue: Queue,
   store: Store,
+  upgrade: Upgrade,
 });
 export type CoreSettings = z.infer<typeof CoreSettings>;

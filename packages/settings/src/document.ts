@@ -1,4 +1,4 @@
-import { blankHiddenCharacters, reasonOf } from '@parley/core';
+import { reasonOf, replaceHiddenCharacters } from '@parley/core';
 import {
   type Document,
   isAlias,
@@ -15,11 +15,11 @@ import {
 } from 'yaml';
 import manifest from '../package.json' with { type: 'json' };
 import {
-  keepLongNumbers,
+  applyDraft,
   LARGEST_SETTINGS_BYTES,
-  parseForWriting,
+  parseEditableDocument,
+  preserveLongNumbers,
   readTextFile,
-  useDraft,
   writeDraft,
 } from './settings-file.ts';
 import {
@@ -27,7 +27,7 @@ import {
   movePath,
   SETTINGS_STEPS,
   type SettingsEdit,
-  type SettingsStep,
+  type SettingsMigration,
 } from './settings-steps.ts';
 import {
   type Block,
@@ -67,7 +67,10 @@ export function formatVersionLine(version: number): string {
  * without a version is version 1; a version that is not a whole number is left for the schema to
  * report.
  */
-export function upgradeDocument(document: Document, steps: readonly SettingsStep[]): VersionCheck {
+export function upgradeDocument(
+  document: Document,
+  steps: readonly SettingsMigration[],
+): VersionCheck {
   const written = document.getIn(['version'], true);
   const value = isScalar(written) ? written.value : 1;
   if (!Number.isSafeInteger(value)) return { kind: 'current' };
@@ -134,7 +137,7 @@ export function ensureSection(document: Document, path: SettingsPath): YAMLMap {
   const section = new YAMLMap();
   const pair = findPair(document, path);
   if (pair !== undefined) {
-    if (isNode(pair.value)) keepComments(pair.value, section);
+    if (isNode(pair.value)) preserveComments(pair.value, section);
     pair.value = section;
   } else if (path.length === 0) document.contents = section;
   else {
@@ -148,7 +151,7 @@ export function ensureSection(document: Document, path: SettingsPath): YAMLMap {
  * Keeps the comments of a replaced node. YAML assigns settings that are commented out to the empty
  * value above them.
  */
-export function keepComments(from: Node, to: Node): void {
+export function preserveComments(from: Node, to: Node): void {
   to.comment ??= from.comment ?? null;
   to.commentBefore ??= from.commentBefore ?? null;
 }
@@ -184,17 +187,17 @@ type SettingsUpgrade =
  */
 export function upgradeSettings(
   file: string,
-  steps: readonly SettingsStep[] = SETTINGS_STEPS,
+  steps: readonly SettingsMigration[] = SETTINGS_STEPS,
 ): SettingsUpgrade {
   const read = readTextFile(file, LARGEST_SETTINGS_BYTES);
   if (read.kind === 'missing') return { kind: 'missing' };
-  const document = parseForWriting(read.text);
+  const document = parseEditableDocument(read.text);
   if (document.errors.length > 0) return { kind: 'broken' };
   const check = upgradeDocument(document, steps);
   if (check.kind !== 'upgraded') return check;
   const kept = `${file}.version-${check.from}`;
   writeDraft(file, document.toString({ lineWidth: 0 }));
-  useDraft(file, kept);
+  applyDraft(file, kept);
   return { ...check, kept };
 }
 
@@ -205,7 +208,7 @@ export function upgradeSettings(
 export function listOldNames(file: string): readonly string[] {
   const read = readTextFile(file, LARGEST_SETTINGS_BYTES);
   if (read.kind === 'missing') return [];
-  const document = parseForWriting(read.text);
+  const document = parseEditableDocument(read.text);
   if (document.errors.length > 0) return [];
   const check = upgradeDocument(document, SETTINGS_STEPS);
   return check.kind === 'upgraded' ? check.renamed : [];
@@ -240,7 +243,7 @@ interface BrokenDocument {
  */
 export function parseSettings(
   text: string,
-  steps: readonly SettingsStep[] = SETTINGS_STEPS,
+  steps: readonly SettingsMigration[] = SETTINGS_STEPS,
 ): SettingsDocument | BrokenDocument {
   try {
     return readSettingsDocument(text, steps);
@@ -255,7 +258,7 @@ export function parseSettings(
 
 function readSettingsDocument(
   text: string,
-  steps: readonly SettingsStep[],
+  steps: readonly SettingsMigration[],
 ): SettingsDocument | BrokenDocument {
   const lines = new LineCounter();
   const document = parseDocument(text, {
@@ -274,7 +277,7 @@ function readSettingsDocument(
   }
   const version = upgradeDocument(document, steps);
   if (version.kind === 'newer') return createNewerDocument(version, document, lines);
-  keepLongNumbers(document, String);
+  preserveLongNumbers(document, String);
   const value: unknown = document.toJS({ maxAliasCount: 10 }) ?? {};
   if (!isBlock(value))
     return createBrokenDocument('lines of the form `key: value`, or an empty file');
@@ -373,7 +376,10 @@ function formatExcerpt(text: string, line: number, column: number): string {
   const shown = [line - 1, line].filter((number) => number >= 1);
   const width = String(line).length;
   const rows = shown.map((number) => {
-    const content = blankHiddenCharacters(maskLine(all[number - 1] ?? '')).slice(from, from + 100);
+    const content = replaceHiddenCharacters(maskLine(all[number - 1] ?? '')).slice(
+      from,
+      from + 100,
+    );
     return `${String(number).padStart(width)} | ${content}`;
   });
   return [...rows, `${' '.repeat(width)} | ${' '.repeat(column - 1 - from)}^`].join('\n');

@@ -1,6 +1,6 @@
 import { chmodSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { changeText } from './change-text.ts';
+import { changeSettingsText } from './change-text.ts';
 import {
   editSettings,
   findAccountPath,
@@ -45,7 +45,7 @@ function edit(changes: readonly SettingsChange[], at = NOW, env = ENV) {
 }
 
 function changed(text: string, ...changes: SettingsChange[]): string {
-  const result = changeText(text, changes);
+  const result = changeSettingsText(text, changes);
   if (result.kind === 'refused') throw new Error(JSON.stringify(result.problems));
   return result.text;
 }
@@ -239,7 +239,7 @@ describe('changing the settings file', () => {
   it('[D12] does not write through an alias', () => {
     const text = 'x: &a { level: info }\nlog: *a\n';
     expect(
-      changeText(text, [{ kind: 'set', path: ['log', 'level'], value: 'warn' }]),
+      changeSettingsText(text, [{ kind: 'set', path: ['log', 'level'], value: 'warn' }]),
     ).toMatchObject({
       kind: 'refused',
     });

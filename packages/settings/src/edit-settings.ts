@@ -3,16 +3,16 @@ import { readdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { isMissingFile } from '@parley/core';
 import { type Document, isScalar, parseDocument, visit } from 'yaml';
-import { changeText, type SettingsChange } from './change-text.ts';
+import { changeSettingsText, type SettingsChange } from './change-text.ts';
 import { parseSettings } from './document.ts';
 import { createSettingsTemplate, type SettingsResult } from './load-settings.ts';
 import {
-  dropDraft,
+  applyDraft,
+  deleteDraft,
   getDraftPath,
   LARGEST_SETTINGS_BYTES,
-  parseForWriting,
+  parseEditableDocument,
   readTextFile,
-  useDraft,
   writeDraft,
 } from './settings-file.ts';
 import { formatPath, type SettingsPath, type SettingsProblem } from './source.ts';
@@ -60,8 +60,8 @@ export function editSettings(
   { file, check, now }: EditSettingsOptions,
   hide?: (text: string) => string,
 ): SettingsEditResult {
-  const before = readWrittenSettings(file).text;
-  const changed = changeText(before, changes);
+  const before = readRawSettingsFile(file).text;
+  const changed = changeSettingsText(before, changes);
   if (changed.kind === 'refused') {
     // The check explains invalid YAML with its position.
     const broken = check(file);
@@ -72,7 +72,7 @@ export function editSettings(
 }
 
 /** The settings file as written, or the template of a first start if the file is missing. */
-export interface WrittenSettings {
+export interface RawSettingsFile {
   readonly text: string;
   /** A fingerprint that changes with the text. */
   readonly print: string;
@@ -81,7 +81,7 @@ export interface WrittenSettings {
 }
 
 /** Reads the settings file; throws `SettingsError` when it cannot be read. */
-export function readWrittenSettings(file: string): WrittenSettings {
+export function readRawSettingsFile(file: string): RawSettingsFile {
   const read = readTextFile(file, LARGEST_SETTINGS_BYTES);
   const text = read.kind === 'text' ? read.text : createSettingsTemplate();
   const document = parseSettings(text);
@@ -101,7 +101,7 @@ export function replaceSettings(
   hide: (text: string) => string,
   options: EditSettingsOptions,
 ): SettingsEditResult {
-  const whole = restoreSecrets(text, readWrittenSettings(options.file).text, hide);
+  const whole = restoreSecrets(text, readRawSettingsFile(options.file).text, hide);
   return whole.kind === 'refused' ? whole : writeSettings(whole.text, options);
 }
 
@@ -145,11 +145,11 @@ function writeSettings(
     const found = listNewProblems(before, check(getDraftPath(file)));
     if (found.length > 0) return { kind: 'refused', problems: found };
     const kept = read.kind === 'text' ? `${file}.before-${formatCopyStamp(now)}` : null;
-    useDraft(file, kept);
+    applyDraft(file, kept);
     dropOldCopies(file);
     return { kind: 'written', kept };
   } finally {
-    dropDraft(file);
+    deleteDraft(file);
   }
 }
 
@@ -162,7 +162,7 @@ export function findAccountPath(
   { channel, account }: { readonly channel: string; readonly account: string },
 ): SettingsPath {
   const read = readTextFile(file, LARGEST_SETTINGS_BYTES);
-  const document = parseForWriting(read.kind === 'text' ? read.text : '');
+  const document = parseEditableDocument(read.kind === 'text' ? read.text : '');
   const isNamed = document.hasIn(['channels', channel, 'accounts']);
   const path = ['channels', channel];
   return isNamed || account !== 'default' ? [...path, 'accounts', account] : path;

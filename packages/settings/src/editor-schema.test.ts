@@ -46,6 +46,7 @@ describe('createSettingsJsonSchema', () => {
       'telemetry',
       'queue',
       'store',
+      'upgrade',
       'model',
       'channels',
     ]);

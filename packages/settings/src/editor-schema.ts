@@ -1,7 +1,7 @@
 import { OWN_SCHEMAS } from './allowed.ts';
 import {
   composeJsonSchema,
-  type ForeignSchemas,
+  type ExternalSchemas,
   type JsonSchema,
   type Schema,
 } from './json-schema.ts';
@@ -19,7 +19,7 @@ const REFERENCE: JsonSchema = {
  * The schema for editors, for completion and explanations without false positives. Beyond the plain
  * schema it allows references in place of values, and sections whose lines are commented out.
  */
-export function createSettingsJsonSchema(schemas: ForeignSchemas): JsonSchema {
+export function createSettingsJsonSchema(schemas: ExternalSchemas): JsonSchema {
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
     title: 'Parley settings',

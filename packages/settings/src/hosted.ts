@@ -28,7 +28,7 @@ export interface HostedChannels {
 /**
  * Finds the hosted channels in the `channels` section; `own` are those that exist without `use`.
  */
-export type FindHosted = (
+export type FindHostedChannels = (
   channels: Block,
   own: Readonly<Record<string, z.ZodType>>,
 ) => HostedChannels | undefined;
@@ -36,12 +36,12 @@ export type FindHosted = (
 const NONE: HostedChannels = { channels: new Map(), secrets: [], findings: [], warnings: [] };
 
 /** Adds the hosted channels of a file to those that always exist. */
-export function addHosted(
+export function addHostedChannels(
   section: unknown,
   options: {
     readonly channelSchemas: Readonly<Record<string, z.ZodType>>;
     readonly channelIds?: IdForms | undefined;
-    readonly findHosted?: FindHosted | undefined;
+    readonly findHosted?: FindHostedChannels | undefined;
   },
 ) {
   const { channelSchemas, channelIds, findHosted } = options;
@@ -57,7 +57,7 @@ export function addHosted(
 }
 
 /** Finds the mistakes in one channel's `use`. */
-export function useFindings(
+export function listUseFindings(
   findings: readonly SettingsFinding[],
   channel: string,
 ): readonly SettingsFinding[] {

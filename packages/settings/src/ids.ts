@@ -1,4 +1,4 @@
-import { type ChannelIds, type IdForm, readId } from '@parley/core';
+import { type ChannelIds, type IdForm, parseId } from '@parley/core';
 import { findNearestWord, formatOneOf } from './check.ts';
 import {
   type Block,
@@ -11,13 +11,13 @@ import {
 /** The forms of each channel's ids; undefined if any text may be an id. */
 export type IdForms = Readonly<Record<string, ChannelIds | undefined>>;
 
-interface IdPlace {
+interface IdLocation {
   readonly path: SettingsPath;
   /** The text as written, even if YAML parses it as a different number. */
   readonly text: string;
 }
 
-interface IdFacts {
+interface IdContext {
   readonly forms: IdForms;
   /**
    * Returns the digits of a number as they appear in the file; undefined when the value is not a
@@ -40,12 +40,12 @@ export interface NormalizedIds {
  * every part of Parley compares the same form (D12). An invalid id stays as written and is reported
  * as a finding. It has no effect, and must not prevent anything else from starting. Pure.
  */
-export function normalizeIds(written: Block, facts: IdFacts): NormalizedIds {
+export function normalizeIds(written: Block, facts: IdContext): NormalizedIds {
   const value: Block = structuredClone(written);
   const findings: SettingsFinding[] = [];
   const visit = (
     paths: readonly SettingsPath[],
-    read: (place: IdPlace) => IdReadingResult,
+    read: (place: IdLocation) => IdReadingResult,
   ): void => {
     for (const path of paths) {
       const found = getValueAt(value, path);
@@ -59,31 +59,31 @@ export function normalizeIds(written: Block, facts: IdFacts): NormalizedIds {
   const all = (...pattern: readonly string[]) => listMatchingPaths(value, pattern);
   const { forms } = facts;
   for (const at of [[], ['agents', '*']]) {
-    visit(all(...at, 'owners', '*'), (place) => readPerson(place, value, forms));
-    visit(all(...at, 'approvals', 'approvers', '*'), (place) => readPerson(place, value, forms));
+    visit(all(...at, 'owners', '*'), (place) => parsePersonId(place, value, forms));
+    visit(all(...at, 'approvals', 'approvers', '*'), (place) => parsePersonId(place, value, forms));
     visit(all(...at, 'heartbeat', 'notify'), (place) =>
       place.text.trim().toLowerCase() === 'last'
         ? { kind: 'id', id: 'last' }
-        : readPerson(place, value, forms),
+        : parsePersonId(place, value, forms),
     );
-    visitNamedChats(all(...at, 'tools', 'message', 'chats', '*'), {
+    normalizeNamedChatIds(all(...at, 'tools', 'message', 'chats', '*'), {
       value,
       findings,
       facts,
       visit,
     });
   }
-  visit(all('routes', '*', 'person'), (place) => readPerson(place, value, forms));
-  visit(all('routes', '*', 'chat'), (place) => readChat(place, forms));
-  visit(all('routes', '*', 'channel'), (place) => readChannel(place, forms));
-  visit(all('routes', '*', 'account'), (place) => readAccount(place, value, forms));
-  visit(all('hooks', '*', 'target'), (place) => readTarget(place, value, forms));
+  visit(all('routes', '*', 'person'), (place) => parsePersonId(place, value, forms));
+  visit(all('routes', '*', 'chat'), (place) => parseChatId(place, forms));
+  visit(all('routes', '*', 'channel'), (place) => parseChannelId(place, forms));
+  visit(all('routes', '*', 'account'), (place) => parseAccountId(place, value, forms));
+  visit(all('hooks', '*', 'target'), (place) => parseTargetId(place, value, forms));
   for (const path of all('lanes', 'busy', 'channels', '*')) {
-    const result = readChannel({ path, text: String(path.at(-1)) }, forms);
+    const result = parseChannelId({ path, text: String(path.at(-1)) }, forms);
     if (result.kind === 'finding') findings.push(result.finding);
   }
   for (const path of [...all('channels', '*'), ...all('channels', '*', 'accounts', '*')]) {
-    visitAccess(path, { value, facts, visit });
+    normalizeAccessIds(path, { value, facts, visit });
   }
   return { value, findings };
 }
@@ -109,7 +109,11 @@ type IdReadingResult =
 
 const AS_IT_IS: IdReadingResult = { kind: 'as-it-is' };
 
-function createNoEffect(path: SettingsPath, expected: string, meant?: string): IdReadingResult {
+function createNoEffectFinding(
+  path: SettingsPath,
+  expected: string,
+  meant?: string,
+): IdReadingResult {
   return { kind: 'finding', finding: { kind: 'no-effect', path, expected, nearest: meant } };
 }
 
@@ -117,34 +121,38 @@ function createNoEffect(path: SettingsPath, expected: string, meant?: string): I
  * Splits `channel:id` and lowercases the channel; null when the text has another format, which the
  * schemas report.
  */
-function splitPlace(text: string): { readonly channel: string; readonly id: string } | null {
+function splitChannelAndId(text: string): { readonly channel: string; readonly id: string } | null {
   const [, channel, id] = /^\s*([\p{L}][\w-]*)\s*:\s*(\S.*?)\s*$/su.exec(text) ?? [];
   return channel === undefined || id === undefined ? null : { channel: channel.toLowerCase(), id };
 }
 
-function readOfChannel(
-  { path, text }: IdPlace,
+function parseIdOfChannel(
+  { path, text }: IdLocation,
   forms: IdForms,
   kinds: (ids: ChannelIds) => readonly (IdForm | null)[],
 ): IdReadingResult {
-  const place = splitPlace(text);
+  const place = splitChannelAndId(text);
   if (place === null) return AS_IT_IS;
   const { channel, id } = place;
-  if (!Object.hasOwn(forms, channel)) return createNoSuchChannel(path, channel, forms);
+  if (!Object.hasOwn(forms, channel)) return createUnknownChannelFinding(path, channel, forms);
   const ids = forms[channel];
   if (ids === undefined) return { kind: 'id', id: `${channel}:${id}` };
-  const read = readId(
+  const read = parseId(
     id,
     kinds(ids).filter((form) => form !== null),
   );
   if (read.kind === 'id') return { kind: 'id', id: `${channel}:${read.id}` };
   const meant = read.nearest === undefined ? undefined : `${channel}:${read.nearest}`;
-  return createNoEffect(path, `${channel}: followed by ${read.expected}`, meant);
+  return createNoEffectFinding(path, `${channel}: followed by ${read.expected}`, meant);
 }
 
-function createNoSuchChannel(path: SettingsPath, channel: string, forms: IdForms): IdReadingResult {
+function createUnknownChannelFinding(
+  path: SettingsPath,
+  channel: string,
+  forms: IdForms,
+): IdReadingResult {
   const names = Object.keys(forms);
-  return createNoEffect(
+  return createNoEffectFinding(
     path,
     `an existing channel: ${formatOneOf(names)}`,
     findNearestWord(channel, names),
@@ -152,9 +160,9 @@ function createNoSuchChannel(path: SettingsPath, channel: string, forms: IdForms
 }
 
 /** Parses a person's id; API clients count as people: `api:laptop`. */
-function readPerson(place: IdPlace, value: Block, forms: IdForms): IdReadingResult {
-  const split = splitPlace(place.text);
-  if (split?.channel !== 'api') return readOfChannel(place, forms, ({ person }) => [person]);
+function parsePersonId(place: IdLocation, value: Block, forms: IdForms): IdReadingResult {
+  const split = splitChannelAndId(place.text);
+  if (split?.channel !== 'api') return parseIdOfChannel(place, forms, ({ person }) => [person]);
   const clients = getValueAt(value, ['api', 'clients']);
   const names = isBlock(clients) ? Object.keys(clients) : [];
   if (names.includes(split.id)) return { kind: 'id', id: `api:${split.id}` };
@@ -163,32 +171,40 @@ function readPerson(place: IdPlace, value: Block, forms: IdForms): IdReadingResu
       ? 'a person on another channel: there is no client in api.clients'
       : formatOneOf(names.map((name) => `api:${name}`));
   const meant = findNearestWord(split.id, names);
-  return createNoEffect(place.path, expected, meant === undefined ? undefined : `api:${meant}`);
+  return createNoEffectFinding(
+    place.path,
+    expected,
+    meant === undefined ? undefined : `api:${meant}`,
+  );
 }
 
-function readChat(place: IdPlace, forms: IdForms): IdReadingResult {
-  if (splitPlace(place.text)?.channel === 'api') return AS_IT_IS;
-  return readOfChannel(place, forms, ({ group, direct }) => [group, direct]);
+function parseChatId(place: IdLocation, forms: IdForms): IdReadingResult {
+  if (splitChannelAndId(place.text)?.channel === 'api') return AS_IT_IS;
+  return parseIdOfChannel(place, forms, ({ group, direct }) => [group, direct]);
 }
 
-function readChannel({ path, text }: IdPlace, forms: IdForms): IdReadingResult {
+function parseChannelId({ path, text }: IdLocation, forms: IdForms): IdReadingResult {
   const channel = text.trim().toLowerCase();
   if (channel === 'api') return AS_IT_IS;
-  if (!Object.hasOwn(forms, channel)) return createNoSuchChannel(path, text, forms);
+  if (!Object.hasOwn(forms, channel)) return createUnknownChannelFinding(path, text, forms);
   return channel === text ? AS_IT_IS : { kind: 'id', id: channel };
 }
 
 /** Parses an account that the settings define, such as `telegram/helpdesk`. */
-function readAccount({ path, text }: IdPlace, value: Block, forms: IdForms): IdReadingResult {
+function parseAccountId({ path, text }: IdLocation, value: Block, forms: IdForms): IdReadingResult {
   const [channel = '', account = ''] = text.trim().split('/');
   if (channel === 'api') return AS_IT_IS;
-  if (!Object.hasOwn(forms, channel)) return createNoSuchChannel(path, channel, forms);
+  if (!Object.hasOwn(forms, channel)) return createUnknownChannelFinding(path, channel, forms);
   const names = listAccountNames(value, channel);
   // A channel that is not set up yet may be added later.
   if (names.length === 0 || names.includes(account)) return AS_IT_IS;
   const expected = formatOneOf(names.map((name) => `${channel}/${name}`));
   const meant = findNearestWord(account, names);
-  return createNoEffect(path, expected, meant === undefined ? undefined : `${channel}/${meant}`);
+  return createNoEffectFinding(
+    path,
+    expected,
+    meant === undefined ? undefined : `${channel}/${meant}`,
+  );
 }
 
 function listAccountNames(value: Block, channel: string): readonly string[] {
@@ -200,41 +216,41 @@ function listAccountNames(value: Block, channel: string): readonly string[] {
 }
 
 /** Parses a target: `last`, a name in tools.message.chats, an owner, or a chat. */
-function readTarget(place: IdPlace, value: Block, forms: IdForms): IdReadingResult {
+function parseTargetId(place: IdLocation, value: Block, forms: IdForms): IdReadingResult {
   const chats = getValueAt(value, ['tools', 'message', 'chats']);
   const names = ['last', ...(isBlock(chats) ? Object.keys(chats) : [])];
   if (names.includes(place.text)) return AS_IT_IS;
-  if (splitPlace(place.text) === null) {
+  if (splitChannelAndId(place.text) === null) {
     const expected = `${formatOneOf(names)}, an owner such as telegram:123456789, or a group such as telegram:-1001234567890`;
-    return createNoEffect(place.path, expected, findNearestWord(place.text, names));
+    return createNoEffectFinding(place.path, expected, findNearestWord(place.text, names));
   }
-  return readOfChannel(place, forms, ({ person, group }) => [person, group]);
+  return parseIdOfChannel(place, forms, ({ person, group }) => [person, group]);
 }
 
-type VisitPlaces = (
+type VisitIdLocations = (
   paths: readonly SettingsPath[],
-  read: (place: IdPlace) => IdReadingResult,
+  read: (place: IdLocation) => IdReadingResult,
 ) => void;
 
 interface VisitContext {
   readonly value: Block;
-  readonly facts: IdFacts;
-  readonly visit: VisitPlaces;
+  readonly facts: IdContext;
+  readonly visit: VisitIdLocations;
 }
 
 /** Normalizes the ids in an account's `access`, whose channel is known. */
-function visitAccess(at: SettingsPath, { value, facts, visit }: VisitContext): void {
+function normalizeAccessIds(at: SettingsPath, { value, facts, visit }: VisitContext): void {
   const ids = facts.forms[String(at[1])];
   if (ids === undefined || getValueAt(value, [...at, 'enabled']) === false) return;
   const lists = { allow: ids.person, allowGroups: ids.group, allowRoles: ids.role };
   for (const [key, form] of Object.entries(lists)) {
     visit(listMatchingPaths(value, [...at, 'access', key, '*']), ({ path, text }) => {
-      const named = splitPlace(text);
+      const named = splitChannelAndId(text);
       if (named === null || !Object.hasOwn(facts.forms, named.channel)) {
-        return readOneId(path, text, form, key);
+        return parseSingleId(path, text, form, key);
       }
-      if (named.channel === at[1]) return readOneId(path, named.id, form, key);
-      return createNoEffect(
+      if (named.channel === at[1]) return parseSingleId(path, named.id, form, key);
+      return createNoEffectFinding(
         path,
         `an id on ${at[1]}: this one is for channels.${named.channel}.access`,
       );
@@ -248,44 +264,44 @@ const THINGS: Readonly<Record<string, string>> = {
   thread: 'threads',
 };
 
-function readOneId(
+function parseSingleId(
   path: SettingsPath,
   text: string,
   form: IdForm | null,
   key: string,
 ): IdReadingResult {
   if (form === null)
-    return createNoEffect(path, `nothing here: this channel has no ${THINGS[key] ?? key}`);
-  const read = readId(text, [form]);
-  return read.kind === 'id' ? read : createNoEffect(path, read.expected, read.nearest);
+    return createNoEffectFinding(path, `nothing here: this channel has no ${THINGS[key] ?? key}`);
+  const read = parseId(text, [form]);
+  return read.kind === 'id' ? read : createNoEffectFinding(path, read.expected, read.nearest);
 }
 
 /** Normalizes the channel, account, chat and thread in each entry in `tools.message.chats`. */
-function visitNamedChats(
+function normalizeNamedChatIds(
   chats: readonly SettingsPath[],
   { value, findings, facts, visit }: VisitContext & { readonly findings: SettingsFinding[] },
 ): void {
   const { forms } = facts;
   for (const at of chats) {
-    visit([[...at, 'channel']], (place) => readChannel(place, forms));
+    visit([[...at, 'channel']], (place) => parseChannelId(place, forms));
     const channel = String(getValueAt(value, [...at, 'channel']));
     if (!Object.hasOwn(forms, channel)) continue;
     const account = getValueAt(value, [...at, 'account']);
     if (typeof account === 'string') {
       const path = [...at, 'account'];
-      const result = readAccount({ path, text: `${channel}/${account}` }, value, forms);
+      const result = parseAccountId({ path, text: `${channel}/${account}` }, value, forms);
       if (result.kind === 'finding') findings.push(result.finding);
     }
     const ids = forms[channel];
     if (ids === undefined) continue;
     visit([[...at, 'chat']], ({ path, text }) => {
-      const read = readId(
+      const read = parseId(
         text,
         [ids.group, ids.direct].filter((form) => form !== null),
       );
-      return read.kind === 'id' ? read : createNoEffect(path, read.expected, read.nearest);
+      return read.kind === 'id' ? read : createNoEffectFinding(path, read.expected, read.nearest);
     });
-    visit([[...at, 'thread']], ({ path, text }) => readOneId(path, text, ids.thread, 'thread'));
+    visit([[...at, 'thread']], ({ path, text }) => parseSingleId(path, text, ids.thread, 'thread'));
   }
 }
 

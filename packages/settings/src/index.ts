@@ -1,7 +1,7 @@
 export { describeRoute } from './agents-schema.ts';
 export { findNearestWord } from './check.ts';
 export type { Settings } from './complete-settings.ts';
-export type { FindHosted, HostedChannels } from './hosted.ts';
+export type { FindHostedChannels, HostedChannels } from './hosted.ts';
 export { getStrangerCap } from './limits-schema.ts';
 export {
   loadSettings,
@@ -9,7 +9,8 @@ export {
   type SettingsResult,
   writeSettingsTemplate,
 } from './load-settings.ts';
-export { findClearSecrets } from './secrets.ts';
+export { listProfileFolders, listProfileNames } from './profiles.ts';
+export { findPlainTextSecrets } from './secrets.ts';
 export {
   type Block,
   describeProblem,

@@ -8,7 +8,7 @@ export type JsonSchema = z.core.JSONSchema.JSONSchema;
 export type Schema = JsonSchema | boolean;
 
 /** The schemas of the settings package itself. */
-export interface OwnSchemas {
+export interface BuiltInSchemas {
   /** All sections except `model` and `channels`. */
   readonly core: z.ZodType;
   /** The keys that every channel account has. */
@@ -17,7 +17,7 @@ export interface OwnSchemas {
 }
 
 /** The schemas defined elsewhere: one for each channel by its id, and one for the models. */
-export interface ForeignSchemas {
+export interface ExternalSchemas {
   /**
    * The schema for an account's settings without the common keys, by channel. It must be a strict
    * object, because unknown keys would otherwise go unnoticed.
@@ -44,8 +44,8 @@ export interface ForeignSchemas {
  * loaded separately; most starts do not need it.
  */
 export function composeJsonSchema(
-  own: OwnSchemas,
-  { channelSchemas, hosted = [], hostedSchema, modelSchema }: ForeignSchemas,
+  own: BuiltInSchemas,
+  { channelSchemas, hosted = [], hostedSchema, modelSchema }: ExternalSchemas,
 ): JsonSchema {
   const core = toJsonSchema(own.core);
   const model = toJsonSchema(modelSchema);
@@ -58,7 +58,7 @@ export function composeJsonSchema(
     ...core,
     properties: {
       ...core.properties,
-      agents: addModel(core.properties?.agents, model),
+      agents: addModelSchema(core.properties?.agents, model),
       model: { ...model, description: 'The model that answers.' },
       channels: {
         type: 'object',
@@ -71,7 +71,7 @@ export function composeJsonSchema(
 }
 
 /** Each agent may have its own model, or use one from `model.choices` by name. */
-function addModel(agents: Schema | undefined, model: JsonSchema): JsonSchema {
+function addModelSchema(agents: Schema | undefined, model: JsonSchema): JsonSchema {
   const record = typeof agents === 'object' ? agents : {};
   const one = typeof record.additionalProperties === 'object' ? record.additionalProperties : {};
   const { default: _, ...own } = model;
@@ -98,7 +98,7 @@ const USE_SCHEMA: JsonSchema = {
 };
 
 function toChannelSchema(
-  { account: commonKeys, accountName }: OwnSchemas,
+  { account: commonKeys, accountName }: BuiltInSchemas,
   schema: z.ZodType,
   isHosted: boolean,
 ): JsonSchema {
@@ -157,9 +157,9 @@ function toJsonSchema(schema: z.ZodType): JsonSchema {
 /**
  * Lists the keys and fixed values that are allowed at `path`, over all alternatives in a schema.
  */
-export function listAllowedAt(root: JsonSchema, path: SettingsPath): AllowedEntries {
+export function listAllowedEntries(root: JsonSchema, path: SettingsPath): AllowedEntries {
   let schemas = listAlternatives(root);
-  for (const step of path) schemas = schemas.flatMap((schema) => listSchemasBelow(schema, step));
+  for (const step of path) schemas = schemas.flatMap((schema) => listSubschemas(schema, step));
   return {
     keys: [...new Set(schemas.flatMap((schema) => Object.keys(schema.properties ?? {})))],
     values: [...new Set(schemas.flatMap(listFixedValues))],
@@ -172,7 +172,7 @@ function listAlternatives(schema: Schema | undefined): JsonSchema[] {
   return [schema, ...inner.flatMap(listAlternatives)];
 }
 
-function listSchemasBelow(schema: JsonSchema, step: string | number): JsonSchema[] {
+function listSubschemas(schema: JsonSchema, step: string | number): JsonSchema[] {
   if (typeof step === 'number') {
     return Array.isArray(schema.items) ? [] : listAlternatives(schema.items);
   }

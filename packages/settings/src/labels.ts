@@ -310,6 +310,8 @@ const LABELS: Readonly<Record<string, string>> = {
   'store.connections': 'Connections per process',
   'store.connectSeconds': 'Maximum wait to connect (seconds)',
   'store.querySeconds': 'Longest query (seconds)',
+  upgrade: 'Upgrades',
+  'upgrade.url': 'Address of new versions',
 
   model: 'Language model',
   channels: 'Chat channels',

@@ -1,5 +1,5 @@
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import { reasonOf } from '@parley/core';
 import { getConfigPath } from '@parley/core/installation';
 import {
@@ -9,16 +9,16 @@ import {
   type ModelForms,
   readAgents,
 } from './agents.ts';
-import { allowedInSettings } from './allowed.ts';
+import { createSettingsEntryLookup } from './allowed.ts';
 import { type ChannelAccount, checkChannels } from './channels.ts';
 import { checkValue } from './check.ts';
 import { completeSettings, type Settings, type SettingsLocation } from './complete-settings.ts';
 import { CoreSettings } from './core-schema.ts';
 import { formatVersionLine, parseSettings, type SettingsDocument } from './document.ts';
-import { addHosted, type FindHosted } from './hosted.ts';
+import { addHostedChannels, type FindHostedChannels } from './hosted.ts';
 import { type IdForms, normalizeIds } from './ids.ts';
-import type { ForeignSchemas } from './json-schema.ts';
-import { chooseProfile } from './profiles.ts';
+import type { ExternalSchemas } from './json-schema.ts';
+import { chooseProfile, listProfileFolders } from './profiles.ts';
 import {
   collectSecrets,
   type Environment,
@@ -47,7 +47,7 @@ export interface ProfileChoice {
 
 export interface LoadSettingsOptions<Model>
   extends SettingsLocation,
-    Pick<ForeignSchemas, 'channelSchemas'>,
+    Pick<ExternalSchemas, 'channelSchemas'>,
     ModelForms<Model> {
   readonly env: Environment;
   /** Returns a placeholder for a missing secret file, for callers that do not need secrets. */
@@ -60,7 +60,7 @@ export interface LoadSettingsOptions<Model>
   /** The available channels with the forms of their ids; if absent, ids are not converted. */
   readonly channelIds?: IdForms;
   /** Finds the channels that the file defines with `use`; if absent, there are none. */
-  readonly findHosted?: FindHosted | undefined;
+  readonly findHosted?: FindHostedChannels | undefined;
   /** Channels that run with their defaults even if the file does not mention them. */
   readonly defaultChannels?: readonly string[];
   /** A profile to use for one agent, the default one without a name, instead of its own. */
@@ -119,7 +119,7 @@ export function loadSettings<Model>(options: LoadSettingsOptions<Model>): Settin
     secrets: [...prepared.source.secrets, ...profiled.secrets],
   };
   const { hosted } = prepared;
-  const parts = checkParts(source, prepared, options);
+  const parts = checkSections(source, prepared, options);
   const { core, model, read } = parts;
   const ids = prepared.ids.map((finding) => toSettingsProblem(finding, source));
   const { explained, withoutEffect } = explainIds(ids, parts.problems, parts.channels.accounts);
@@ -162,7 +162,7 @@ function chooseOtherProfile(value: Block, choice: ProfileChoice | undefined): Bl
 }
 
 /** Validates each part of the file against its own schema. */
-function checkParts<Model>(
+function checkSections<Model>(
   source: SettingsSource,
   { findings, hosted }: Pick<ReturnType<typeof prepareSource>, 'findings' | 'hosted'>,
   options: LoadSettingsOptions<Model>,
@@ -191,7 +191,7 @@ function checkParts<Model>(
 
 /** Assembles the settings of the default agent and of other agents if all parts are valid. */
 function assembleSettings<Model>(
-  { core, model, read, problems: wrong }: ReturnType<typeof checkParts<Model>>,
+  { core, model, read, problems: wrong }: ReturnType<typeof checkSections<Model>>,
   unprofiled: SettingsSource,
   options: LoadSettingsOptions<Model>,
 ) {
@@ -250,7 +250,7 @@ function createProfileScope({
   missingSecret,
   modelSchema,
 }: LoadSettingsOptions<unknown>) {
-  const folders = [join(resolve(dataFolder), 'profiles'), houseProfiles ?? HOUSE_PROFILES];
+  const folders = listProfileFolders(dataFolder, houseProfiles);
   return { folders, env, modelSchema, missingSecret };
 }
 
@@ -261,13 +261,13 @@ function prepareSource(document: SettingsDocument, options: LoadSettingsOptions<
     options.file,
     options.missingSecret,
   );
-  const hosted = addHosted(resolved.value.channels, options);
+  const hosted = addHostedChannels(resolved.value.channels, options);
   const forms = hosted.ids;
   const normalized =
     forms === undefined
       ? { value: resolved.value, findings: [] }
       : normalizeIds(resolved.value, { forms, literal: document.literal });
-  const allowedAt = allowedInSettings({
+  const allowedAt = createSettingsEntryLookup({
     ...options,
     channelSchemas: hosted.schemas,
     hosted: Object.keys(hosted.uses),
@@ -319,8 +319,6 @@ function sortAndDeduplicate(problems: readonly SettingsProblem[]): SettingsProbl
 }
 
 const TEMPLATE = getConfigPath('parley.example.yaml');
-/** The profiles included with Parley. */
-const HOUSE_PROFILES = getConfigPath('profiles/');
 
 const SCHEMA = getConfigPath('parley.schema.json');
 

@@ -1,8 +1,9 @@
 import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { isMissingFile, reasonOf } from '@parley/core';
+import { getConfigPath } from '@parley/core/installation';
 import { z } from 'zod';
-import { allowedInProfile } from './allowed.ts';
+import { createProfileEntryLookup } from './allowed.ts';
 import { type CheckResult, checkValue, findNearestWord, formatOneOf } from './check.ts';
 import { CoreSettings } from './core-schema.ts';
 import { parseSettings } from './document.ts';
@@ -43,7 +44,7 @@ export function chooseProfile(source: SettingsSource, place: ProfileScope): Prof
   const { profile, ...found } = loadProfileAt(['agent', 'profile'], source, place);
   if (profile === undefined) return { value: source.value, ...found };
   const value = mergeProfile(source.value, profile);
-  return { ...found, value, problems: findHomelessModel(profile, source) };
+  return { ...found, value, problems: findModelWithoutProvider(profile, source) };
 }
 
 /**
@@ -75,7 +76,10 @@ export function loadProfileAt(
  * Reports a profile that names a model without a provider if the settings do not name a provider
  * either.
  */
-function findHomelessModel({ modelName }: Profile, source: SettingsSource): SettingsProblem[] {
+function findModelWithoutProvider(
+  { modelName }: Profile,
+  source: SettingsSource,
+): SettingsProblem[] {
   if (modelName === undefined || source.value.model !== undefined) return [];
   const expected = `a section with the provider of the profile's model "${modelName}"`;
   return [toSettingsProblem({ kind: 'missing', path: ['model'], expected }, source)];
@@ -108,8 +112,19 @@ function loadProfile(name: string, place: ProfileScope): LoadedProfile {
   return { kind: 'missing' };
 }
 
+/** The profiles included with Parley. */
+const HOUSE_PROFILES = getConfigPath('profiles/');
+
+/** The folders with profiles, in the order in which they are searched. */
+export function listProfileFolders(
+  dataFolder: string,
+  houseProfiles: string = HOUSE_PROFILES,
+): readonly string[] {
+  return [join(resolve(dataFolder), 'profiles'), houseProfiles];
+}
+
 /** Lists the names of the available profiles, sorted; a missing folder is treated as empty. */
-function listProfileNames(folders: readonly string[]): readonly string[] {
+export function listProfileNames(folders: readonly string[]): readonly string[] {
   const names = folders.flatMap((folder) => {
     try {
       return readdirSync(folder).filter((file) => file.endsWith('.yaml'));
@@ -137,7 +152,7 @@ function checkProfile(file: string, text: string, place: ProfileScope): LoadedPr
     outside: resolved.outside,
     secrets,
     locate: document.locate,
-    allowedAt: allowedInProfile(ProfileSettings, place.modelSchema),
+    allowedAt: createProfileEntryLookup(ProfileSettings, place.modelSchema),
   };
   const profile = checkValue(ProfileSettings, resolved.value, [], source);
   const model = checkModel(resolved.value.model, source, place.modelSchema);
@@ -192,11 +207,11 @@ export interface Profile extends Omit<ProfileSettings, 'model'> {
  */
 export function mergeProfile(written: Block, profile: Profile): Block {
   const { skills, tools, plugins, model, modelName, ...agent } = profile;
-  return dropUndefined({
+  return dropUndefinedKeys({
     ...written,
-    agent: mergeBelow(written.agent, agent),
-    skills: mergeBelow(written.skills, skills),
-    tools: mergeBelow(written.tools, tools),
+    agent: mergeProfileDefaults(written.agent, agent),
+    skills: mergeProfileDefaults(written.skills, skills),
+    tools: mergeProfileDefaults(written.tools, tools),
     plugins: written.plugins ?? plugins,
     model: resolveModel(written.model, model, modelName),
   });
@@ -206,11 +221,13 @@ export function mergeProfile(written: Block, profile: Profile): Block {
  * Merges a profile below the written settings. A value that is not a block stays as written, for
  * the later check to report.
  */
-function mergeBelow(written: unknown, profile: Block | undefined): unknown {
+function mergeProfileDefaults(written: unknown, profile: Block | undefined): unknown {
   if (written === undefined) return profile;
   if (!isBlock(written) || profile === undefined) return written;
   const both = Object.entries(profile).flatMap(([key, value]) =>
-    isBlock(value) && key in written ? [[key, mergeBelow(written[key], value)] as const] : [],
+    isBlock(value) && key in written
+      ? [[key, mergeProfileDefaults(written[key], value)] as const]
+      : [],
   );
   return { ...profile, ...written, ...Object.fromEntries(both) };
 }
@@ -229,7 +246,7 @@ export function resolveModel(
   return { model: modelName, ...written };
 }
 
-function dropUndefined(block: Block): Block {
+function dropUndefinedKeys(block: Block): Block {
   return Object.fromEntries(Object.entries(block).filter(([, value]) => value !== undefined));
 }
 

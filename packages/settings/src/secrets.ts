@@ -7,7 +7,7 @@ import { parseSettings } from './document.ts';
 import { LARGEST_SETTINGS_BYTES, readTextFile } from './settings-file.ts';
 import {
   type Block,
-  findSecretsWithin,
+  findEmbeddedSecrets,
   formatPath,
   isSecretName,
   isSecretPath,
@@ -37,7 +37,7 @@ export interface ReferenceProblem {
 }
 
 /** A piece of a value that came from the environment or from a separate file. */
-interface OutsidePiece {
+interface ExternalFragment {
   readonly path: SettingsPath;
   readonly text: string;
   readonly isFile: boolean;
@@ -52,7 +52,7 @@ export interface ResolvedReferences {
    */
   readonly outside: ReadonlyMap<string, string>;
   /** The pieces that came from outside the file, by path, for the list of secrets. */
-  readonly pieces: readonly OutsidePiece[];
+  readonly pieces: readonly ExternalFragment[];
   readonly problems: readonly ReferenceProblem[];
   /** The files that references name, whether they exist or not. */
   readonly files: readonly string[];
@@ -70,7 +70,7 @@ export function resolveReferences(
   missing: ReadMissingSecret = () => undefined,
 ): ResolvedReferences {
   const outside = new Map<string, string>();
-  const pieces: OutsidePiece[] = [];
+  const pieces: ExternalFragment[] = [];
   const problems: ReferenceProblem[] = [];
   const files = new Set<string>();
 
@@ -88,7 +88,7 @@ export function resolveReferences(
   function block(value: object, path: SettingsPath): Block {
     const entries = Object.entries(value).flatMap(([key, entry]) => {
       const below = [...path, key];
-      if (entry === null && !selectsDefaults(below)) return [];
+      if (entry === null && !isDefaultsPath(below)) return [];
       return [[key, walk(entry ?? {}, below)]];
     });
     return Object.fromEntries(entries);
@@ -119,7 +119,7 @@ export function resolveReferences(
   return { value, outside, pieces, problems, files: [...files] };
 }
 
-function selectsDefaults(path: SettingsPath): boolean {
+function isDefaultsPath(path: SettingsPath): boolean {
   const isAccount = path.length === 2 || (path.length === 4 && path[2] === 'accounts');
   return path[0] === 'channels' ? isAccount : path[0] === 'agents' && path.length === 2;
 }
@@ -209,7 +209,7 @@ export function collectSecrets(resolved: ResolvedReferences): string[] {
   const secrets = new Set<string>();
   for (const { path, text, isFile } of resolved.pieces) {
     if (isSecretPath(path) || isFile) add(listSecrets(text));
-    else if (!isPublicPath(path) && !path.includes('access') && looksSecret(text)) add([text]);
+    else if (!isPublicPath(path) && !path.includes('access') && isLikelySecret(text)) add([text]);
   }
   // An unresolved reference stays as written and is not a secret.
   const unresolved = new Set(resolved.problems.map((problem) => formatPath(problem.path)));
@@ -242,7 +242,7 @@ const MIN_SECRET_LENGTH = 8;
  * Finds the paths at which a settings file contains secrets in plain text, such as `model.apiKey
  * (line 7)`.
  */
-export function findClearSecrets(file: string): readonly string[] {
+export function findPlainTextSecrets(file: string): readonly string[] {
   const read = readTextFile(file, LARGEST_SETTINGS_BYTES);
   const document = parseSettings(read.kind === 'text' ? read.text : '');
   if (document.kind === 'broken') return [];
@@ -263,14 +263,14 @@ export function findClearSecrets(file: string): readonly string[] {
 
 /** Lists the secrets inside a value that is not a secret as a whole. */
 function listInnerSecrets(value: string): readonly string[] {
-  return findSecretsWithin(value).flatMap(({ text, isNamed }) =>
-    text !== '' && (isNamed || looksSecret(text)) ? [text] : [],
+  return findEmbeddedSecrets(value).flatMap(({ text, isNamed }) =>
+    text !== '' && (isNamed || isLikelySecret(text)) ? [text] : [],
   );
 }
 
 function isSecretBlock(path: SettingsPath, value: string): boolean {
   const name = String(path.at(-1));
-  return SECRET_BLOCKS.has(path.at(-2)) && !HARMLESS_HEADER.test(name) && looksSecret(value);
+  return SECRET_BLOCKS.has(path.at(-2)) && !HARMLESS_HEADER.test(name) && isLikelySecret(value);
 }
 
 /** Whether a key such as `tokens: 200000` specifies an amount. */
@@ -294,7 +294,7 @@ function listFlagValues(list: readonly unknown[]): readonly string[] {
  * Whether a value with a neutral name is treated as a secret: 8 characters or more, and neither a
  * word, a number, a date, a path, a URL nor a media type.
  */
-function looksSecret(value: string): boolean {
+function isLikelySecret(value: string): boolean {
   if (value.length < 8) return false;
   const plain = [
     /^[a-z]{1,11}$/i,

@@ -27,7 +27,7 @@ type TextFile = { readonly kind: 'text'; readonly text: string } | { readonly ki
  * a larger file, or another encoding.
  */
 export function readTextFile(file: string, largestBytes: number): TextFile {
-  const bytes = readBounded(file, largestBytes + 1);
+  const bytes = readFileUpTo(file, largestBytes + 1);
   if (bytes === undefined) return { kind: 'missing' };
   if (bytes.length > largestBytes) {
     throw new SettingsError(
@@ -38,7 +38,7 @@ export function readTextFile(file: string, largestBytes: number): TextFile {
   return { kind: 'text', text: decodeSettings(file, bytes) };
 }
 
-function readBounded(file: string, limit: number): Buffer | undefined {
+function readFileUpTo(file: string, limit: number): Buffer | undefined {
   let handle: number | undefined;
   try {
     handle = openSync(file, 'r');
@@ -121,9 +121,9 @@ export class SettingsError extends ParleyError {
  * Parses settings into YAML nodes that will be written again, with their comments, and with all
  * digits of numbers that are too long for JavaScript, such as Discord ids.
  */
-export function parseForWriting(text: string): Document {
+export function parseEditableDocument(text: string): Document {
   const document = parseDocument(text, { schema: 'core', logLevel: 'error' });
-  keepLongNumbers(document, BigInt);
+  preserveLongNumbers(document, BigInt);
   return document;
 }
 
@@ -131,7 +131,7 @@ export function parseForWriting(text: string): Document {
  * Passes long numbers to `keep`: platform ids have up to 20 digits, and a JavaScript number would
  * lose the last ones.
  */
-export function keepLongNumbers(document: Document, keep: (digits: string) => unknown): void {
+export function preserveLongNumbers(document: Document, keep: (digits: string) => unknown): void {
   visit(document, {
     Scalar(_key, node) {
       if (typeof node.value !== 'number' || Number.isSafeInteger(node.value)) return;
@@ -153,7 +153,7 @@ export function getDraftPath(file: string): string {
  * secrets.
  */
 export function writeDraft(file: string, text: string): void {
-  reportUnwritable(file, () => {
+  reportWriteErrors(file, () => {
     const mode = (statSync(file, { throwIfNoEntry: false })?.mode ?? 0o600) & 0o777;
     rmSync(getDraftPath(file), { force: true });
     writeFileSync(getDraftPath(file), text, { mode });
@@ -164,19 +164,19 @@ export function writeDraft(file: string, text: string): void {
  * Replaces the file with the draft atomically, after copying the old file, if there was one, to
  * `kept`. Throws `SettingsError`, leaving the file unchanged, if it cannot be replaced.
  */
-export function useDraft(file: string, kept: string | null): void {
-  reportUnwritable(file, () => {
+export function applyDraft(file: string, kept: string | null): void {
+  reportWriteErrors(file, () => {
     if (kept !== null) copyFileSync(file, kept);
     // A symbolic link is preserved.
     renameSync(getDraftPath(file), kept === null ? file : realpathSync(file));
   });
 }
 
-export function dropDraft(file: string): void {
+export function deleteDraft(file: string): void {
   rmSync(getDraftPath(file), { force: true });
 }
 
-function reportUnwritable(file: string, write: () => void): void {
+function reportWriteErrors(file: string, write: () => void): void {
   try {
     write();
   } catch (error) {

@@ -14,7 +14,7 @@ export type SettingsEdit =
     };
 
 /** Upgrades a file of the previous version to version `to`. */
-export interface SettingsStep {
+export interface SettingsMigration {
   readonly to: number;
   readonly edits: readonly SettingsEdit[];
 }
@@ -39,7 +39,7 @@ function renameTellToNotify(path: string): SettingsEdit {
 }
 
 /** All upgrade steps, in order, starting at version 1. */
-export const SETTINGS_STEPS: readonly SettingsStep[] = [
+export const SETTINGS_STEPS: readonly SettingsMigration[] = [
   {
     to: 2,
     edits: [
@@ -62,7 +62,7 @@ export const SETTINGS_STEPS: readonly SettingsStep[] = [
 ];
 
 /** Returns the settings version that this version of Parley writes. */
-export function getNewestVersion(steps: readonly SettingsStep[]): number {
+export function getNewestVersion(steps: readonly SettingsMigration[]): number {
   return steps.at(-1)?.to ?? 1;
 }
 
@@ -80,7 +80,7 @@ export function movePath(
 /** Finds the current name of a key from an older version; undefined when no step renames it. */
 export function findRenamedPath(
   path: SettingsPath,
-  steps: readonly SettingsStep[] = SETTINGS_STEPS,
+  steps: readonly SettingsMigration[] = SETTINGS_STEPS,
 ): SettingsPath | undefined {
   const moves = steps.flatMap(({ edits }) => edits.filter((edit) => edit.kind === 'move'));
   const found = moves.find(

@@ -156,10 +156,10 @@ export type SettingsPath = readonly (string | number)[];
  * quoted.
  */
 export function formatPath(path: SettingsPath): string {
-  return path.map((step, index) => formatStep(step, index === 0)).join('');
+  return path.map((step, index) => formatPathSegment(step, index === 0)).join('');
 }
 
-function formatStep(step: string | number, first: boolean): string {
+function formatPathSegment(step: string | number, first: boolean): string {
   if (typeof step === 'number') return `[${step}]`;
   if (!/^[\w-]+$/.test(step)) return `[${JSON.stringify(step)}]`;
   return first ? step : `.${step}`;
@@ -217,12 +217,12 @@ export function maskLine(line: string): string {
 
 /**
  * Lists the secrets in a secret value: the value itself, the part after a scheme, and the results
- * of `findSecretsWithin`.
+ * of `findEmbeddedSecrets`.
  */
 export function listSecrets(value: string): string[] {
   const [, scheme = '', credentials = ''] = /^(bearer|basic|token|bot)\s+(\S+)$/i.exec(value) ?? [];
   const basic = scheme.toLowerCase() === 'basic' ? getPassword(credentials) : '';
-  const within = findSecretsWithin(value).map(({ text }) => text);
+  const within = findEmbeddedSecrets(value).map(({ text }) => text);
   return [...new Set([value, credentials, basic, ...within])].filter((secret) => secret !== '');
 }
 
@@ -230,7 +230,7 @@ export function listSecrets(value: string): string[] {
  * A piece of a longer text that may be a secret; `isNamed` means that only secrets occur in this
  * position.
  */
-interface FoundSecret {
+interface SecretCandidate {
   readonly text: string;
   readonly isNamed: boolean;
 }
@@ -240,7 +240,7 @@ interface FoundSecret {
  * long random segments of a URL's path, credentials after a scheme, `--api-key=…`, and values in
  * JSON whose key indicates a secret. They are returned as written and, in URLs, also decoded.
  */
-export function findSecretsWithin(value: string): readonly FoundSecret[] {
+export function findEmbeddedSecrets(value: string): readonly SecretCandidate[] {
   const urls = [...value.matchAll(/[a-z][a-z0-9+.-]*:\/\/[^\s"'<>]+/gi)].flatMap(([url]) =>
     listUrlSecrets(url),
   );
@@ -251,11 +251,11 @@ export function findSecretsWithin(value: string): readonly FoundSecret[] {
       /^(?:bearer|basic|token|bot)\s+(\S+)$/i.exec(secret)?.[1],
     ]);
   const found = flags.flatMap((text) => (text === undefined ? [] : [{ text, isNamed: true }]));
-  return [...urls, ...found, ...secretsInJson(value)];
+  return [...urls, ...found, ...listJsonSecrets(value)];
 }
 
 /** The secrets in a key file, such as a Google service account's `private_key`. */
-function secretsInJson(value: string): FoundSecret[] {
+function listJsonSecrets(value: string): SecretCandidate[] {
   if (!value.trimStart().startsWith('{')) return [];
   try {
     return Object.entries(Object(JSON.parse(value))).flatMap(([name, text]) =>
@@ -266,7 +266,7 @@ function secretsInJson(value: string): FoundSecret[] {
   }
 }
 
-function listUrlSecrets(url: string): FoundSecret[] {
+function listUrlSecrets(url: string): SecretCandidate[] {
   const [, login = '', rest = ''] = /^[^:]+:\/\/(?:([^/?#]*)@)?(.*)$/s.exec(url) ?? [];
   const [, user = '', password = ''] = /^([^:]*):?(.*)$/s.exec(login) ?? [];
   const [, path = '', query = ''] = /^[^/?#]*([^?#]*)\??([^#]*)/.exec(rest) ?? [];

@@ -1,15 +1,15 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { changeText } from './change-text.ts';
+import { changeSettingsText } from './change-text.ts';
 import { parseSettings, upgradeSettings } from './document.ts';
-import { getNewestVersion, SETTINGS_STEPS, type SettingsStep } from './settings-steps.ts';
+import { getNewestVersion, SETTINGS_STEPS, type SettingsMigration } from './settings-steps.ts';
 import { describeProblem } from './source.ts';
 import { createSettingsFolder, getProblems, getValidSettings } from './testing/settings-folder.ts';
 
 const { load, path } = createSettingsFolder();
 const NEWEST = getNewestVersion(SETTINGS_STEPS);
 
-const STEPS: readonly SettingsStep[] = [
+const STEPS: readonly SettingsMigration[] = [
   { to: 2, edits: [{ kind: 'move', from: ['log', 'verbosity'], to: ['log', 'level'] }] },
   {
     to: 3,
@@ -190,7 +190,7 @@ describe('setting names from version 1', () => {
 
   it('[D12] are rewritten to the names of version 2 when the page changes a setting', () => {
     const text = '# Mine.\nheartbeat:\n  tell: last # for now\n  steps: 5\n';
-    const changed = changeText(text, [
+    const changed = changeSettingsText(text, [
       { kind: 'set', path: ['heartbeat', 'notify'], value: 'telegram:1' },
     ]);
     if (changed.kind === 'refused') throw new Error('refused');

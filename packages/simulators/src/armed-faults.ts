@@ -12,7 +12,7 @@ type FaultAim = z.infer<z.ZodObject<typeof FAULT_AIM>>;
 /**
  * The faults that apply to HTTP calls on any platform; `aim` adds the platform's own conditions.
  */
-export function callFaults<Aim extends z.core.$ZodLooseShape>(aim: Aim) {
+export function createCallFaultShapes<Aim extends z.core.$ZodLooseShape>(aim: Aim) {
   return [
     /** Answers with any status and body, for example a 502 with an HTML page. */
     z.strictObject({

@@ -1,27 +1,27 @@
 import type { Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-export interface Answer {
+export interface HttpResponse {
   readonly status: number;
   readonly body: string;
   readonly type: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export function createJsonAnswer(status: number, body: unknown): Answer {
+export function createJsonResponse(status: number, body: unknown): HttpResponse {
   return { status, type: 'application/json', body: JSON.stringify(body) };
 }
 
 /** The response to a bug in the double itself; the real platforms never send this response. */
-export function createFailureAnswer(error: unknown): Answer {
+export function createFailureResponse(error: unknown): HttpResponse {
   const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return { status: 500, type: 'text/plain', body: `The double itself failed: ${reason}` };
 }
 
 /** Writes a response, unless the client has disconnected. */
-export function writeAnswer(
+export function writeResponse(
   response: ServerResponse,
-  { status, type, body, headers }: Answer,
+  { status, type, body, headers }: HttpResponse,
 ): void {
   if (response.destroyed) return;
   response.writeHead(status, {
@@ -44,7 +44,7 @@ export function sleep(ms: number, response: ServerResponse): Promise<void> {
 }
 
 /** Listens on loopback and resolves with the port; port 0 selects a free one. */
-export async function listen(server: Server, port: number): Promise<number> {
+export async function listenOnLoopback(server: Server, port: number): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, '127.0.0.1', resolve);

@@ -2,7 +2,7 @@ import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { PageSession } from './access.ts';
 import type { Store } from './store.ts';
 import { listDatabasesOfDay } from './testing/databases.ts';
-import { createMessage, createPart, createRouteTo } from './testing/messages.ts';
+import { createMessage, createPart, createTestRoute } from './testing/messages.ts';
 
 const HOUR = 60 * 60_000;
 
@@ -19,12 +19,12 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       account,
       senderId,
       senderName: 'Eve',
-      route: createRouteTo(senderId),
+      route: createTestRoute(senderId),
     });
     const ask = (senderId: string, code: string, now = 0, account?: string) =>
       store.pairing.request(applicant(senderId, account), code, [createPart(code, senderId)], now);
     const told = async (chatId: string) =>
-      (await store.outbox.recent(createRouteTo(chatId), 9)).map(({ part }) => part.body.plain);
+      (await store.outbox.recent(createTestRoute(chatId), 9)).map(({ part }) => part.body.plain);
 
     it('[F05] issues one code per sender and hour, and shows the code once', async () => {
       expect(await ask('a', 'C1')).toBe('new');

@@ -36,12 +36,12 @@ export function toApplicantPersonId({
 }
 
 /** How long a pairing code is valid, and how many requests may be pending per account. */
-export interface PairingBounds {
+export interface PairingLimits {
   readonly validMs: number;
   readonly pending: number;
 }
 
-const USUAL_BOUNDS: PairingBounds = { validMs: 60 * 60_000, pending: 3 };
+const USUAL_BOUNDS: PairingLimits = { validMs: 60 * 60_000, pending: 3 };
 
 /**
  * Strangers who ask for access and senders who have it (F05): the tables `pairing_request` and
@@ -62,7 +62,7 @@ export function createPairingRepository(database: Database, newId: NewId) {
       code: string,
       notice: readonly NewPart[],
       now: number,
-      bounds: PairingBounds = USUAL_BOUNDS,
+      bounds: PairingLimits = USUAL_BOUNDS,
     ): Promise<'new' | 'known' | 'full'> =>
       database.write(async (sql) => {
         // Prevents two strangers from taking the last free slot at the same time.

@@ -43,7 +43,7 @@ const PAUSES = defineStatement(`
  * A group or channel that wrote to an account without being allowed in the settings. The title
  * comes from the platform and is untrusted.
  */
-export interface SeenGroup extends ChatKey {
+export interface UnapprovedGroup extends ChatKey {
   readonly title: string | null;
   /** When the group's last message arrived, accurate to a few minutes. */
   readonly seenAt: number;
@@ -61,19 +61,19 @@ const MAX_TITLE_CHARACTERS = 120;
  * a person can allow them. Ingress writes this table; the page and `parley channels` read it. The
  * table does not contain message text.
  */
-export function createSeenGroupRepository(database: Database) {
+export function createUnapprovedGroupRepository(database: Database) {
   return {
     /**
      * Records a group that is not allowed. Only the 50 most recent groups of each account are kept.
      */
-    note: (group: SeenGroup): Promise<void> =>
+    note: (group: UnapprovedGroup): Promise<void> =>
       database.write(async (sql) => {
         const title = group.title && [...group.title].slice(0, MAX_TITLE_CHARACTERS).join('');
         sql.send(NOTE, { ...group, title });
         sql.send(PRUNE, group);
       }, 'process'),
 
-    list: (): Promise<readonly SeenGroup[]> => database.read((sql) => sql.all(SEEN)),
+    list: (): Promise<readonly UnapprovedGroup[]> => database.read((sql) => sql.all(SEEN)),
 
     forget: (chat: ChatKey) => database.change('process', FORGET, chat),
   };
@@ -92,7 +92,7 @@ const PRUNE = defineStatement(`
 
 const SEEN = defineStatement(`
   select channel, account, chat_id as "chatId", title, seen_at as "seenAt"
-  from seen_group order by seen_at desc, chat_id`).rows<SeenGroup>();
+  from seen_group order by seen_at desc, chat_id`).rows<UnapprovedGroup>();
 
 const FORGET = defineStatement(`
   delete from seen_group where channel = :channel and account = :account and chat_id = :chatId`);

@@ -1,6 +1,6 @@
 import type { OutboundFile, ReplyRoute } from '@parley/core';
 import { type Database, defineStatement } from './database.ts';
-import type { BytesOfRow, StoredFiles } from './files/stored-files.ts';
+import type { FileContentColumns, StoredFiles } from './files/stored-files.ts';
 import type { FileRef } from './rows.ts';
 
 export interface AgentFile extends Pick<OutboundFile, 'kind' | 'name' | 'mimeType'> {
@@ -97,7 +97,7 @@ export const INSERT_AGENT_FILE = defineStatement(`
   values (:id, :partId, :turnId, :kind, :name, :mimeType, :size, :fileId, :now)
   on conflict (id) do nothing`);
 
-interface FileRow extends Omit<AgentFile, 'bytes'>, BytesOfRow {}
+interface FileRow extends Omit<AgentFile, 'bytes'>, FileContentColumns {}
 
 const BYTES = 'agent_file.bytes, agent_file.file_id as "fileId", agent_file.size';
 
@@ -108,7 +108,7 @@ const OF_CONVERSATION = defineStatement(`
 
 const OF_PART = defineStatement(
   `select ${BYTES} from agent_file where part_id = :partId`,
-).rows<BytesOfRow>();
+).rows<FileContentColumns>();
 
 const OF_CHAT_PART = defineStatement(`
   select agent_file.kind, agent_file.name, agent_file.mime_type as "mimeType", ${BYTES}

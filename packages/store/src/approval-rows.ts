@@ -73,7 +73,7 @@ export interface ApprovalRow extends Omit<Approval, 'approvers' | 'choices'> {
 }
 
 /** An approval row with its sequence number, the cursor for the next page. */
-export type ListedRow = ApprovalRow & { readonly seq: number };
+export type NumberedApprovalRow = ApprovalRow & { readonly seq: number };
 
 const Choices = z.array(z.string());
 

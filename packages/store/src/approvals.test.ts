@@ -7,7 +7,7 @@ import type { Lease } from './rows.ts';
 import type { Store } from './store.ts';
 import { listDatabasesOfDay } from './testing/databases.ts';
 import {
-  claimTurnOf,
+  claimNextTurn,
   createAnswer,
   createMessage,
   createPart,
@@ -118,7 +118,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(again.turn).toMatchObject({ turnId: 't1', resumed: true, attempts: 0 });
       expect(listMessageIds(again.turn)).toEqual(['m1']);
       await store.lanes.commit(again.lease, createAnswer('t1', ['done']), 9);
-      expect(listMessageIds(await claimTurnOf(store, again.lease, 't2'))).toEqual(['m2']);
+      expect(listMessageIds(await claimNextTurn(store, again.lease, 't2'))).toEqual(['m2']);
     });
 
     it('[G05] asks about a call only once, even if the request is repeated, and reports a code that is already in use', async () => {

@@ -3,11 +3,11 @@ import {
   APPROVAL_COLUMNS,
   type Approval,
   type ApprovalRow,
-  type ListedRow,
   type NewApproval,
+  type NumberedApprovalRow,
   readApprovalRow,
 } from './approval-rows.ts';
-import type { ShownApproval } from './conversation-views/approvals.ts';
+import type { ApprovalView } from './conversation-views/approvals.ts';
 import { lockLeasedConversation } from './conversations.ts';
 import {
   type Database,
@@ -18,7 +18,7 @@ import {
 } from './database.ts';
 import { insertParts } from './outbox-parts.ts';
 import type { CommitResult, Lease, NewPart } from './rows.ts';
-import { isUnfinished } from './turns.ts';
+import { isUnfinishedTurn } from './turns.ts';
 
 /**
  * The result of `/approve` or `/deny`. `closed`: the approval was already decided or had expired.
@@ -89,24 +89,24 @@ export function createApprovalRepository(database: Database, newId: NewId) {
       }),
 
     /** Lists open approvals, oldest first, with the names of people and chats. */
-    async waiting(now: number): Promise<readonly ShownApproval[]> {
-      const { showApprovals } = await import('./conversation-views/approvals.ts');
-      return database.read(async (sql) => showApprovals(sql, await sql.all(WAITING, { now })));
+    async waiting(now: number): Promise<readonly ApprovalView[]> {
+      const { toApprovalViews } = await import('./conversation-views/approvals.ts');
+      return database.read(async (sql) => toApprovalViews(sql, await sql.all(WAITING, { now })));
     },
 
     /**
      * Returns the newest `limit` approvals for the audit log, newest first, with names. With
      * `before`, returns only approvals with a smaller `seq`.
      */
-    async recent(limit: number, before: number | null = null): Promise<readonly ShownApproval[]> {
-      const { showApprovals } = await import('./conversation-views/approvals.ts');
+    async recent(limit: number, before: number | null = null): Promise<readonly ApprovalView[]> {
+      const { toApprovalViews } = await import('./conversation-views/approvals.ts');
       const values = { limit, before: before ?? Number.MAX_SAFE_INTEGER };
-      return database.read(async (sql) => showApprovals(sql, await sql.all(NEWEST, values)));
+      return database.read(async (sql) => toApprovalViews(sql, await sql.all(NEWEST, values)));
     },
   };
 }
 
-interface ApprovalQuestion {
+interface StoreApprovalParams {
   readonly lease: Lease;
   readonly approval: NewApproval;
   readonly parts: readonly NewPart[];
@@ -116,7 +116,7 @@ interface ApprovalQuestion {
 
 async function storeApproval(
   sql: Sql,
-  { lease, approval, parts, now, newId }: ApprovalQuestion,
+  { lease, approval, parts, now, newId }: StoreApprovalParams,
 ): Promise<'asked' | 'code-taken' | 'fenced'> {
   if (!(await canWriteTurn(sql, lease, approval.turnId))) return 'fenced';
   if ((await sql.run(ADD, toApprovalRow(approval, lease.conversationId, 'pending', now))) === 0) {
@@ -132,7 +132,9 @@ async function storeApproval(
 
 /** Whether the lease still holds the lane and this turn is the lane's unfinished turn. */
 async function canWriteTurn(sql: Sql, lease: Lease, turnId: string): Promise<boolean> {
-  return (await lockLeasedConversation(sql, lease)) !== null && isUnfinished(sql, lease, turnId);
+  return (
+    (await lockLeasedConversation(sql, lease)) !== null && isUnfinishedTurn(sql, lease, turnId)
+  );
 }
 
 /** A person's decision on an approval. If `code` is null, the open approvals are only listed. */
@@ -250,11 +252,11 @@ const ASKED_OWNER = defineStatement(`
 
 const NEWEST = defineStatement(`
   select ${APPROVAL_COLUMNS}, seq from approval where seq < :before and choices is null
-  order by seq desc limit :limit`).rows<ListedRow>();
+  order by seq desc limit :limit`).rows<NumberedApprovalRow>();
 
 const WAITING = defineStatement(`
   select ${APPROVAL_COLUMNS}, seq from approval where state = 'pending' and expires_at > :now and choices is null
-  order by expires_at`).rows<ListedRow>();
+  order by expires_at`).rows<NumberedApprovalRow>();
 
 export const OPEN_IN = defineStatement(`
   select ${APPROVAL_COLUMNS} from approval

@@ -5,7 +5,7 @@ import { decodeJson, defineStatement, type Sql } from './database.ts';
  * Text, reasoning and calls that the model produced in one step besides its answer, truncated.
  * These details are shown only to people who investigate how an answer came about.
  */
-export interface StepAside {
+export interface HiddenStepParts {
   /** The number of the step in the journal. */
   readonly step: number;
   readonly reasoning: string;
@@ -24,7 +24,10 @@ const Content = z.object({
 });
 
 /** Reads the asides of a turn's steps, in order. */
-export async function readAsides(sql: Sql, turnId: string): Promise<readonly StepAside[]> {
+export async function readHiddenStepParts(
+  sql: Sql,
+  turnId: string,
+): Promise<readonly HiddenStepParts[]> {
   const rows = await sql.all(STEPS, { turnId });
   return rows.flatMap(({ step, content }) => {
     const { data } = Content.safeParse(decodeJson(content));

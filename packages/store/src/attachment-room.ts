@@ -8,7 +8,7 @@ export interface SenderKey extends Pick<ChatKey, 'channel' | 'account'> {
   readonly person: string;
 }
 
-interface AttachmentRoomDeps {
+interface AttachmentCleanerDeps {
   readonly database: Database;
   readonly files: StoredFiles;
 }
@@ -20,7 +20,7 @@ const ANSWERED_BEFORE_FETCH = 'its message was answered or dropped before the fi
 const FILES_AT_ONCE = 5;
 
 /** Measures how much is stored and drops files to free space. */
-export function createAttachmentRoom(deps: AttachmentRoomDeps) {
+export function createAttachmentCleaner(deps: AttachmentCleanerDeps) {
   const { database } = deps;
   return {
     /**
@@ -41,26 +41,26 @@ export function createAttachmentRoom(deps: AttachmentRoomDeps) {
      */
     async forget(before: number, now: number): Promise<void> {
       await database.change('process', END_LATE, { now, reason: ANSWERED_BEFORE_FETCH });
-      await dropViewOnce(deps);
-      await dropAll(deps, (sql) => sql.all(SOME_BYTES, { before }), dropAttachment);
-      await dropAll(deps, (sql) => sql.all(SOME_AGENTS, { before }), dropAgentFile);
+      await dropViewOnceFiles(deps);
+      await dropBytesInBatches(deps, (sql) => sql.all(SOME_BYTES, { before }), dropAttachment);
+      await dropBytesInBatches(deps, (sql) => sql.all(SOME_AGENTS, { before }), dropAgentFile);
     },
     /**
      * Drops the bytes of view-once files whose message is done, and the keys that could fetch them
      * again.
      */
-    forgetViewOnce: (): Promise<void> => dropViewOnce(deps),
+    forgetViewOnce: (): Promise<void> => dropViewOnceFiles(deps),
     /**
      * Drops the bytes of one sender's files whose message is done, however recently they were
      * fetched.
      */
     forgetOf: (sender: SenderKey): Promise<void> =>
-      dropAll(deps, (sql) => sql.all(SOME_OF, sender), dropAttachment),
+      dropBytesInBatches(deps, (sql) => sql.all(SOME_OF, sender), dropAttachment),
   };
 }
 
-function dropViewOnce(deps: AttachmentRoomDeps): Promise<void> {
-  return dropAll(deps, (sql) => sql.all(SOME_VIEW_ONCE), dropPermanently);
+function dropViewOnceFiles(deps: AttachmentCleanerDeps): Promise<void> {
+  return dropBytesInBatches(deps, (sql) => sql.all(SOME_VIEW_ONCE), dropAttachmentPermanently);
 }
 
 const BYTES_KEPT = defineStatement(`
@@ -83,8 +83,8 @@ const KEPT_OF = defineStatement(`
  * referenced. Bytes that version 0.1.0 stored in rows are overwritten on disk when they are
  * dropped, so a batch contains only a few files.
  */
-async function dropAll<Row extends { readonly fileId: string | null }>(
-  { database, files }: AttachmentRoomDeps,
+async function dropBytesInBatches<Row extends { readonly fileId: string | null }>(
+  { database, files }: AttachmentCleanerDeps,
   some: (sql: Sql) => Promise<readonly Row[]>,
   drop: (sql: Sql, row: Row) => void,
 ): Promise<void> {
@@ -109,7 +109,7 @@ const END_LATE = defineStatement(`
 const SOME = `
   select inbox_seq as "messageSeq", attachment_index as "index", file_id as "fileId" from attachment`;
 
-interface NamedAttachment {
+interface AttachmentFileRef {
   readonly messageSeq: number;
   readonly index: number;
   readonly fileId: string | null;
@@ -117,14 +117,14 @@ interface NamedAttachment {
 
 const SOME_BYTES = defineStatement(`${SOME}
   where ${HAS_BYTES} and updated_at < :before and ${IS_OVER}
-  order by updated_at limit ${FILES_AT_ONCE}`).rows<NamedAttachment>();
+  order by updated_at limit ${FILES_AT_ONCE}`).rows<AttachmentFileRef>();
 
 const SOME_OF = defineStatement(`${SOME}
-  where ${OF_SENDER} and ${IS_OVER} limit ${FILES_AT_ONCE}`).rows<NamedAttachment>();
+  where ${OF_SENDER} and ${IS_OVER} limit ${FILES_AT_ONCE}`).rows<AttachmentFileRef>();
 
 // This condition must match the one in the partial index.
 const SOME_VIEW_ONCE = defineStatement(`${SOME}
-  where view_once = 1 and ref <> '${NO_REF}' and ${IS_OVER} limit ${FILES_AT_ONCE}`).rows<NamedAttachment>();
+  where view_once = 1 and ref <> '${NO_REF}' and ${IS_OVER} limit ${FILES_AT_ONCE}`).rows<AttachmentFileRef>();
 
 /** Pending fetches are canceled too, because their bytes would otherwise arrive afterwards. */
 const DROP_FOR_GOOD = defineStatement(`
@@ -137,7 +137,7 @@ const DROP_ATTACHMENT = defineStatement(`
   update attachment set bytes = null, file_id = null
   where inbox_seq = :messageSeq and attachment_index = :index`);
 
-interface NamedAgentFile {
+interface AgentFileRef {
   readonly id: string;
   readonly fileId: string | null;
 }
@@ -146,20 +146,20 @@ const SOME_AGENTS = defineStatement(`
   select id, file_id as "fileId" from agent_file where ${HAS_BYTES} and created_at < :before
     and not exists (select 1 from outbox
       where outbox.id = agent_file.part_id and outbox.state in ('pending', 'sending'))
-  order by created_at limit ${FILES_AT_ONCE}`).rows<NamedAgentFile>();
+  order by created_at limit ${FILES_AT_ONCE}`).rows<AgentFileRef>();
 
 const DROP_AGENT = defineStatement(
   'update agent_file set bytes = null, file_id = null where id = :id',
 );
 
-function dropPermanently(sql: Sql, row: NamedAttachment): void {
+function dropAttachmentPermanently(sql: Sql, row: AttachmentFileRef): void {
   sql.send(DROP_FOR_GOOD, { messageSeq: row.messageSeq, index: row.index });
 }
 
-function dropAttachment(sql: Sql, row: NamedAttachment): void {
+function dropAttachment(sql: Sql, row: AttachmentFileRef): void {
   sql.send(DROP_ATTACHMENT, { messageSeq: row.messageSeq, index: row.index });
 }
 
-function dropAgentFile(sql: Sql, { id }: NamedAgentFile): void {
+function dropAgentFile(sql: Sql, { id }: AgentFileRef): void {
   sql.send(DROP_AGENT, { id });
 }

@@ -1,9 +1,9 @@
 import type { Attachment, InboundMessage } from '@parley/core';
-import { createAttachmentRoom } from './attachment-room.ts';
+import { createAttachmentCleaner } from './attachment-room.ts';
 import type { MessageKey } from './conversations.ts';
 import { type Database, defineStatement, encodeJson, type Sql } from './database.ts';
-import { isDueCondition } from './due.ts';
-import { type BytesOfRow, HAS_BYTES, type StoredFiles } from './files/stored-files.ts';
+import { buildDueCondition } from './due.ts';
+import { type FileContentColumns, HAS_BYTES, type StoredFiles } from './files/stored-files.ts';
 import type { FileRef, InboxRow } from './rows.ts';
 
 /** Identifies an attachment by its message and its zero-based index in that message. */
@@ -53,7 +53,7 @@ export interface StoredAttachment extends AttachmentKey {
 }
 
 /** A file from a message, with its bytes; the file name is untrusted. */
-export interface KeptFile extends Pick<StoredAttachment, 'name' | 'mimeType'> {
+export interface MessageFile extends Pick<StoredAttachment, 'name' | 'mimeType'> {
   readonly bytes: Uint8Array;
 }
 
@@ -127,8 +127,8 @@ export function createAttachmentRepository(database: Database, files: StoredFile
      * Reads a file sent in a chat by the platform's message id; null if the file does not exist or
      * its bytes have been removed.
      */
-    async ofChat(message: MessageKey, index: number): Promise<KeptFile | null> {
-      return readKeptFile(
+    async ofChat(message: MessageKey, index: number): Promise<MessageFile | null> {
+      return readMessageFile(
         files,
         await database.read((sql) => sql.get(OF_CHAT_MESSAGE, { ...message, index })),
       );
@@ -140,9 +140,9 @@ export function createAttachmentRepository(database: Database, files: StoredFile
     async ofConversation(
       conversationId: string,
       { messageSeq, index }: AttachmentKey,
-    ): Promise<KeptFile | null> {
+    ): Promise<MessageFile | null> {
       const key = { conversationId, messageSeq, index };
-      return readKeptFile(files, await database.read((sql) => sql.get(OF_CONVERSATION, key)));
+      return readMessageFile(files, await database.read((sql) => sql.get(OF_CONVERSATION, key)));
     },
     /**
      * Stores the transcript of an attachment, so that a resumed turn need not transcribe it again.
@@ -150,7 +150,7 @@ export function createAttachmentRepository(database: Database, files: StoredFile
     async keepText(key: AttachmentKey, text: string, now: number): Promise<void> {
       await database.change('process', KEEP_TEXT, { ...key, text, now });
     },
-    ...createAttachmentRoom({ database, files }),
+    ...createAttachmentCleaner({ database, files }),
   };
 }
 
@@ -178,7 +178,7 @@ const DUE = defineStatement(`
       row_number() over (partition by ${PERSON} order by inbox_seq, attachment_index) as nth
     from attachment join inbox on inbox.seq = attachment.inbox_seq
     where attachment.channel = :channel and attachment.account = :account
-      and attachment.state = 'pending' and ${isDueCondition('attachment')} and inbox.state <> 'done') as waiting
+      and attachment.state = 'pending' and ${buildDueCondition('attachment')} and inbox.state <> 'done') as waiting
   order by nth, "fromOwner" desc, "messageSeq", "index" limit :limit`).rows<DueRow>();
 
 const THIS = 'where inbox_seq = :messageSeq and attachment_index = :index';
@@ -206,7 +206,7 @@ const OF_MESSAGES = defineStatement(`
 
 const BYTES = defineStatement(
   `select bytes, file_id as "fileId", size from attachment ${THIS}`,
-).rows<BytesOfRow>();
+).rows<FileContentColumns>();
 
 const FILE = `
   select attachment.name, attachment.mime_type as "mimeType", attachment.bytes,
@@ -220,12 +220,12 @@ const OF_CHAT_MESSAGE = defineStatement(`${FILE} and inbox.channel = :channel
 const OF_CONVERSATION = defineStatement(`${FILE}
   and inbox.conversation_id = :conversationId and inbox.seq = :messageSeq`).rows<FileRow>();
 
-interface FileRow extends Omit<KeptFile, 'bytes'>, BytesOfRow {}
+interface FileRow extends Omit<MessageFile, 'bytes'>, FileContentColumns {}
 
-async function readKeptFile(
+async function readMessageFile(
   files: StoredFiles,
   row: FileRow | undefined,
-): Promise<KeptFile | null> {
+): Promise<MessageFile | null> {
   const bytes = await files.read(row);
   if (row === undefined || bytes === null) return null;
   const { name, mimeType } = row;
@@ -315,7 +315,7 @@ const MAX_WAIT_MS = 60_000;
  * fetched, so that a picture and the text about it are read together. The first message never waits
  * longer than `MAX_WAIT_MS`, and later messages get the same time for their own files.
  */
-export async function keepFetchedRows(
+export async function selectFetchedRows(
   sql: Sql,
   rows: readonly InboxRow[],
   now: number,

@@ -4,7 +4,7 @@ import { defineStatement, type Sql, StoreError } from './database.ts';
 /**
  * The chat's state before a part was sent, based on the newest messages in its account and chat.
  */
-export interface BeforePart {
+export interface ChatStateBeforePart {
   /** Messages that already had a platform id before the part was sent; `at` is in ms. */
   readonly known: readonly {
     readonly chatId: string;
@@ -56,7 +56,10 @@ const UNCERTAIN = defineStatement(
 ).rows<{ readonly at: number | null }>();
 
 /** Reads the state of the chat before a part was marked as sending. */
-export async function readBeforePart(sql: Sql, partId: string): Promise<BeforePart> {
+export async function readChatStateBeforePart(
+  sql: Sql,
+  partId: string,
+): Promise<ChatStateBeforePart> {
   const part = await sql.get(PLACE, { partId });
   if (part === undefined)
     throw new StoreError('store-failed', `Part ${partId} is not in the outbox.`);

@@ -1,5 +1,9 @@
 import type { InboundMessage, NewId } from '@parley/core';
-import { ensureConversation, lockConversation, lockUndeleted } from './conversations.ts';
+import {
+  ensureConversation,
+  lockConversation,
+  lockUndeletedConversation,
+} from './conversations.ts';
 import { type Database, decodeJson, defineStatement, encodeJson, type Sql } from './database.ts';
 import { insertParts } from './outbox-parts.ts';
 import { findRewindCut, type RewindPoint } from './rewind.ts';
@@ -83,7 +87,7 @@ async function readSource(
   id: string,
   point: RewindPoint | null,
 ): Promise<BranchSource | 'unknown' | null> {
-  const lane = await lockUndeleted(sql, id);
+  const lane = await lockUndeletedConversation(sql, id);
   if (lane === undefined) return null;
   const { session, mode, model } = lane;
   const cut = point === null ? null : await findRewindCut(sql, { id, session }, point);

@@ -5,7 +5,7 @@ import {
   describeCrashes,
   resolveBusyMode,
 } from '@parley/core';
-import { keepFetchedRows } from './attachments.ts';
+import { selectFetchedRows } from './attachments.ts';
 import {
   type ConversationRow,
   dropPlan,
@@ -16,7 +16,7 @@ import {
 } from './conversations.ts';
 import { decodeJson, defineStatement, type Sql } from './database.ts';
 import { claimGroupContext, HAS_GROUP_CONTEXT, readGroupContext } from './group-context.ts';
-import { isPostponed, returnMessages } from './put-off.ts';
+import { isPostponed, requeueTurnMessages } from './put-off.ts';
 import { answerWithMessages, findOpenQuestion, isAnswerToQuestion } from './questions.ts';
 import { isSameDestination, type ReadyMessages, selectReadyMessages } from './ready-messages.ts';
 import {
@@ -30,7 +30,7 @@ import {
 } from './rows.ts';
 import { readOpenTools } from './sessions.ts';
 import type { Row } from './tables.ts';
-import { addRun, countHangs, dropTurn, type TurnRun } from './turn-runs.ts';
+import { appendRun, countHangs, dropTurn, type TurnRun } from './turn-runs.ts';
 
 /**
  * The result of a claim. `suspended`: messages wait behind a turn that waits for a decision or for
@@ -43,7 +43,7 @@ export type ClaimResult =
   | { kind: 'fenced' };
 
 /** Which lane to claim, and how its waiting messages become a turn. */
-export interface Claim {
+export interface TurnClaimRequest {
   readonly lease: Lease;
   readonly busy: BusyPolicy;
   readonly newTurnId: string;
@@ -65,7 +65,7 @@ export type LockedLane = Pick<
 };
 
 /** Resumes the lane's unfinished turn, or creates a turn from the waiting messages. */
-export async function claimTurn(sql: Sql, claim: Claim): Promise<ClaimResult> {
+export async function claimTurn(sql: Sql, claim: TurnClaimRequest): Promise<ClaimResult> {
   const conversation = await lockLeasedConversation(sql, claim.lease);
   if (conversation === null) return { kind: 'fenced' };
   return claimTurnInLane(sql, claim, { ...conversation, isUnfinished: true });
@@ -74,7 +74,7 @@ export async function claimTurn(sql: Sql, claim: Claim): Promise<ClaimResult> {
 /** Runs `claimTurn` for a caller that has just acquired the lane. */
 export async function claimTurnInLane(
   sql: Sql,
-  claim: Claim,
+  claim: TurnClaimRequest,
   conversation: LockedLane,
 ): Promise<ClaimResult> {
   const { conversationId } = claim.lease;
@@ -94,7 +94,7 @@ export async function claimTurnInLane(
     return { kind: 'turn', turn: { ...unfinished, ...known } };
   }
   const busy = await resolveCurrentBusyMode(sql, conversationId, claim.busy);
-  const { waiting, hasContext } = await readWaiting(sql, conversationId, busy);
+  const { waiting, hasContext } = await readWaitingRows(sql, conversationId, busy);
   const ready = selectReadyMessages(waiting, busy, claim.now);
   if (ready.kind === 'later') return { kind: 'settling', retryInMs: ready.at - claim.now };
   if (ready.kind === 'nothing') return { kind: 'none' };
@@ -110,7 +110,7 @@ const isDirect = ({ message }: InboxRow): boolean => message.chat.type === 'dire
 
 async function resumeTurn(
   sql: Sql,
-  { lease: { conversationId }, now }: Claim,
+  { lease: { conversationId }, now }: TurnClaimRequest,
   run: TurnRun,
   session: number,
 ): Promise<ClaimedTurn | 'suspended' | Extract<ClaimResult, { kind: 'settling' }> | null> {
@@ -137,13 +137,14 @@ async function resumeTurn(
     // The effects of tools cannot be undone, so only a turn that has not run any may be answered
     // together with later messages.
     const mayEnd = steps.length === 0 && turn.session === session;
-    if (mayEnd && (await endIfWritten(sql, conversationId, turn.id, now))) return null;
+    if (mayEnd && (await endPostponedTurnIfSuperseded(sql, conversationId, turn.id, now)))
+      return null;
     if (isPostponed(turn.put_off_until, now)) return 'suspended';
   }
   sql.send(RESUME, {
     turnId: turn.id,
     attempts: turn.attempts + 1,
-    runs: addRun(turn.runs, run),
+    runs: appendRun(turn.runs, run),
   });
   const rows = await sql.all(OF_TURN, { turnId: turn.id });
   return {
@@ -164,7 +165,7 @@ async function resumeTurn(
  * Ends a postponed turn if a person has since written in the same chat; the next turn then answers
  * both.
  */
-async function endIfWritten(
+async function endPostponedTurnIfSuperseded(
   sql: Sql,
   conversationId: string,
   turnId: string,
@@ -178,7 +179,7 @@ async function endIfWritten(
   const [next] = ready.rows;
   const { route } = readInboxRow(first);
   if (next === undefined || !isSameDestination(next.route, route)) return false;
-  returnMessages(sql, conversationId, turnId, now);
+  requeueTurnMessages(sql, conversationId, turnId, now);
   return true;
 }
 
@@ -205,7 +206,7 @@ async function readJournalSteps(sql: Sql, turnId: string): Promise<readonly Jour
 
 async function beginTurn(
   sql: Sql,
-  claim: Claim & {
+  claim: TurnClaimRequest & {
     readonly session: number;
     readonly run: TurnRun;
     /** True if there may be group context to claim. */
@@ -215,18 +216,18 @@ async function beginTurn(
 ): Promise<ClaimedTurn | null> {
   const { session, run } = claim;
   const { conversationId } = claim.lease;
-  const messages = await keepFetchedRows(sql, ready, claim.now);
+  const messages = await selectFetchedRows(sql, ready, claim.now);
   const last = messages.at(-1);
   if (last === undefined) return null;
   const { newTurnId: turnId, now } = claim;
-  const runs = addRun(null, run);
+  const runs = appendRun(null, run);
   sql.send(BEGIN, {
     turnId,
     conversationId,
     session,
     now,
     runs,
-    ...findAskingPerson(messages, last),
+    ...findRequester(messages, last),
   });
   // These are the lane's oldest messages, without gaps, so the last number is enough to identify
   // them.
@@ -243,10 +244,7 @@ async function beginTurn(
  * Finds the person who asked, and when. The time is null if the turn was not requested by a person,
  * so that no waiting time is measured.
  */
-function findAskingPerson(
-  messages: readonly InboxRow[],
-  { message: { channel, sender } }: InboxRow,
-) {
+function findRequester(messages: readonly InboxRow[], { message: { channel, sender } }: InboxRow) {
   const askedAt = messages.find(isOfPerson)?.receivedAt ?? null;
   return { personId: `${channel}:${sender.id}`, askedAt };
 }
@@ -270,10 +268,10 @@ export async function listWaitingMessages(
   conversationId: string,
   busy: BusyMode,
 ): Promise<readonly InboxRow[]> {
-  return (await readWaiting(sql, conversationId, busy)).waiting;
+  return (await readWaitingRows(sql, conversationId, busy)).waiting;
 }
 
-async function readWaiting(sql: Sql, conversationId: string, busy: BusyMode) {
+async function readWaitingRows(sql: Sql, conversationId: string, busy: BusyMode) {
   // SQLite and PostgreSQL express "no limit" differently, so this uses a number that is never
   // reached.
   const limit = busy === 'followup' ? MAX_FOLLOWUP_MESSAGES : Number.MAX_SAFE_INTEGER;

@@ -11,16 +11,16 @@ import { insertAttachments } from './attachments.ts';
 import {
   changeMode,
   changeModel,
+  consumeStoredPlan,
   countWaiting,
   lockConversation,
-  type PlanRun,
-  takeStoredPlan,
+  type PlanRunResult,
 } from './conversations.ts';
 import { defineStatement, encodeJson, type Sql } from './database.ts';
-import { resendUncertain } from './dead-letters.ts';
-import { applyLink, type LinkAction, type LinkAsker } from './links.ts';
+import { resendUncertainPart } from './dead-letters.ts';
+import { applyLink, type LinkAction, type LinkRequester } from './links.ts';
 import { insertParts } from './outbox-parts.ts';
-import { isValidPress } from './own-answers.ts';
+import { isValidButtonPress } from './own-answers.ts';
 import { type AnswerVerdict, answerQuestion, type QuestionAnswer } from './questions.ts';
 import { type RewindPoint, type RewindResult, rewindConversation } from './rewind.ts';
 import {
@@ -30,13 +30,13 @@ import {
   type NewPart,
   stripAttachmentKeys,
 } from './rows.ts';
-import { type StoppedWork, startSession, stopConversation, stopOwnTurn } from './stop.ts';
+import { type StoppedWork, startSession, stopConversation, stopTurnOfSender } from './stop.ts';
 
 /**
  * What a chat command can do in the transaction that stores it. A command may await nothing but
  * this transaction, because on SQLite every other writer waits for it.
  */
-export type CommandTransaction = ReturnType<typeof openTransaction>['transaction'];
+export type CommandTransaction = ReturnType<typeof createCommandTransaction>['transaction'];
 
 /** A command's stored row, and the files sent with its message. */
 interface CommandRow {
@@ -55,7 +55,7 @@ export async function runInTransaction<T>(
   row: CommandRow,
   run: (transaction: CommandTransaction) => Promise<T>,
 ): Promise<T> {
-  const { transaction, parts, named } = openTransaction(sql, admitted, row);
+  const { transaction, parts, named } = createCommandTransaction(sql, admitted, row);
   const result = await run(transaction);
   const { receivedAt: now, trace } = admitted;
   const origin = { turnId: null, now, newId: row.newId, answers: row.seq, trace };
@@ -63,7 +63,7 @@ export async function runInTransaction<T>(
   return result;
 }
 
-function openTransaction(sql: Sql, admitted: AdmittedMessage, { seq, files }: CommandRow) {
+function createCommandTransaction(sql: Sql, admitted: AdmittedMessage, { seq, files }: CommandRow) {
   const { conversationId, message, route, receivedAt: now } = admitted;
   const parts: NewPart[] = [];
   /**
@@ -81,7 +81,7 @@ function openTransaction(sql: Sql, admitted: AdmittedMessage, { seq, files }: Co
      * False for a button press on a message that Parley did not send in this form or has since
      * edited; such a press has no effect.
      */
-    pressCounts: () => isValidPress(sql, message),
+    pressCounts: () => isValidButtonPress(sql, message),
 
     /** `/new`: later turns start with an empty history. */
     startSession: () => startSession(sql, conversationId, now),
@@ -94,7 +94,7 @@ function openTransaction(sql: Sql, admitted: AdmittedMessage, { seq, files }: Co
     stop: (senderId?: string): Promise<StoppedWork> =>
       senderId === undefined
         ? stopConversation(sql, conversationId, `${message.channel}:${message.sender.id}`, now)
-        : stopOwnTurn(sql, conversationId, senderId, now),
+        : stopTurnOfSender(sql, conversationId, senderId, now),
 
     /** `/rewind`: removes everything after a point from the history, and stops what is running. */
     async rewind(point: RewindPoint): Promise<RewindResult> {
@@ -117,8 +117,8 @@ function openTransaction(sql: Sql, admitted: AdmittedMessage, { seq, files }: Co
      * Takes the plan that the given turn wrote, or the newest plan if `plan` is null. When the plan
      * runs, the command becomes the message `text`, which waits for a turn.
      */
-    async runPlan(plan: string | null, text: string): Promise<PlanRun> {
-      const found = await takeStoredPlan(sql, conversationId, plan);
+    async runPlan(plan: string | null, text: string): Promise<PlanRunResult> {
+      const found = await consumeStoredPlan(sql, conversationId, plan);
       if (found === 'runs') becomeMessage({ ...message, text, typed: message.text });
       return found;
     },
@@ -144,9 +144,9 @@ function openTransaction(sql: Sql, admitted: AdmittedMessage, { seq, files }: Co
      * that person.
      */
     resend: (part: { readonly key: string | null; readonly senderId?: string }) =>
-      resendUncertain(sql, { conversationId, route }, part, now),
+      resendUncertainPart(sql, { conversationId, route }, part, now),
 
-    link: (asker: LinkAsker, action: LinkAction) => applyLink(sql, asker, action, route, now),
+    link: (asker: LinkRequester, action: LinkAction) => applyLink(sql, asker, action, route, now),
 
     /**
      * Allows the sender who received a code (null: nobody) and lists pending requests, limited to

@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import type { MarkChange } from './conversation-marks.ts';
+import type { ConversationMarkChange } from './conversation-marks.ts';
 import type { Store } from './store.ts';
 import { listBothDatabases } from './testing/databases.ts';
 import { createAnswer, createMessage, startTurn } from './testing/messages.ts';
@@ -25,7 +25,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         message: { ...one.message, channel },
       });
     };
-    const mark = (chat: string, change: MarkChange, reader = '') =>
+    const mark = (chat: string, change: ConversationMarkChange, reader = '') =>
       store.conversationMarks.change(reader, `web:${chat}`, change);
     const begin = (more = {}, reader = '') =>
       store.conversationMarks.begin(reader, { ...NOTHING, ...more });

@@ -1,4 +1,4 @@
-import { lockUndeleted } from './conversations.ts';
+import { lockUndeletedConversation } from './conversations.ts';
 import { type Database, defineStatement, encodeJson, type Sql } from './database.ts';
 
 /** How a conversation appears in a person's inbox, except for the read position. */
@@ -20,7 +20,7 @@ export interface ReadPosition {
 }
 
 /** A change to one person's view of a conversation. */
-export type MarkChange =
+export type ConversationMarkChange =
   /** Null restores the conversation's original title. */
   | { readonly kind: 'rename'; readonly title: string | null }
   | { readonly kind: 'pin'; readonly to: boolean }
@@ -46,15 +46,15 @@ const MAX_MARKS = 1_000;
  * they have read. The page and the command line write these marks, and all of a person's devices
  * show them.
  */
-export function createConversationMarks(database: Database) {
+export function createConversationMarkRepository(database: Database) {
   return {
     /** Changes a mark; false if the conversation does not exist. */
-    change: (reader: string, id: string, change: MarkChange): Promise<boolean> =>
+    change: (reader: string, id: string, change: ConversationMarkChange): Promise<boolean> =>
       database.write(async (sql) => {
-        if ((await lockUndeleted(sql, id)) === undefined) return false;
+        if ((await lockUndeletedConversation(sql, id)) === undefined) return false;
         const newest = await sql.get(NEWEST, { id });
         if (newest === undefined) return false;
-        await applyMark(sql, { reader, id, newest }, change);
+        await applyMarkChange(sql, { reader, id, newest }, change);
         return true;
       }),
     /** Reads a person's titles, pins and archived conversations, and whether they use the inbox. */
@@ -84,7 +84,7 @@ export function createConversationMarks(database: Database) {
         if (!isFirst) return;
         for (const id of unread.filter((one) => found.has(one))) {
           const newest = await sql.get(NEWEST, { id });
-          if (newest !== undefined) await applyMark(sql, { reader, id, newest }, UNREAD);
+          if (newest !== undefined) await applyMarkChange(sql, { reader, id, newest }, UNREAD);
         }
       }),
   };
@@ -98,10 +98,10 @@ interface MarkTarget {
   readonly newest: NewestSequence;
 }
 
-async function applyMark(
+async function applyMarkChange(
   sql: Sql,
   { reader, id, newest }: MarkTarget,
-  change: MarkChange,
+  change: ConversationMarkChange,
 ): Promise<void> {
   const key = { reader, id };
   switch (change.kind) {

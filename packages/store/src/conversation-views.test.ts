@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { Client } from 'pg';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import type { PageMark } from './conversation-views/messages.ts';
+import type { PageCursor } from './conversation-views/messages.ts';
 import type { Store } from './store.ts';
 import { listDatabasesOfDay } from './testing/databases.ts';
 import { createAnswer, createMessage, createPart, DAY, startTurn } from './testing/messages.ts';
@@ -57,7 +57,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
 
     const list = (before: number | null = null, limit = 9) =>
       store.conversations.list({ before, limit });
-    const search = (typed: string, limit = 9, before: PageMark | null = null) =>
+    const search = (typed: string, limit = 9, before: PageCursor | null = null) =>
       store.conversations.search({ typed, before, limit, scrub: (text) => text }, () => NOW + DAY);
     const found = async (typed: string) =>
       (await search(typed)).hits.map(({ title, excerpt }) => `${title}: ${excerpt}`);
@@ -130,7 +130,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
         await store.lanes.release(lease);
       }
       const seen: string[] = [];
-      let before: PageMark | null = null;
+      let before: PageCursor | null = null;
       do {
         const query = { conversationId: 'web:c1', before, until: null, limit: 7 };
         const page = await store.conversations.messages(query);

@@ -1,8 +1,13 @@
 import type { Clock } from '@parley/core';
-import type { ListQuery } from './conversation-views/list.ts';
+import type { ConversationListQuery } from './conversation-views/list.ts';
 import type { MessageQuery } from './conversation-views/messages.ts';
 import type { SearchQuery } from './conversation-views/search.ts';
-import { changeMode, changeModel, lockUndeleted, type ModeChange } from './conversations.ts';
+import {
+  changeMode,
+  changeModel,
+  lockUndeletedConversation,
+  type ModeChange,
+} from './conversations.ts';
 import type { Database, Sql } from './database.ts';
 import { type RewindPoint, type RewindResult, rewindConversation } from './rewind.ts';
 import type { ConversationMode } from './rows.ts';
@@ -32,18 +37,18 @@ export function createConversationViews(database: Database, sharedClock: SharedC
      * Lists conversations, most recently active first. `before` is the `newest` value of the last
      * conversation already listed.
      */
-    async list(query: ListQuery) {
+    async list(query: ConversationListQuery) {
       const { listConversations } = await lists();
       return database.read((sql) => listConversations(sql, query, sharedClock()));
     },
     /** Lists the conversations that a person has pinned. */
     async pinned(reader: string) {
-      const { listPinned } = await lists();
+      const { listPinnedConversations: listPinned } = await lists();
       return database.read((sql) => listPinned(sql, reader, sharedClock()));
     },
     /** Reads one conversation with its model, cost and files; null if it does not exist. */
     async details(id: string, now: number, reader: string | null = null) {
-      const { readDetails } = await lists();
+      const { readConversationDetails: readDetails } = await lists();
       return database.read((sql) => readDetails(sql, id, now, sharedClock(), reader));
     },
     /** Lists the people who have recently written in a conversation. */
@@ -56,7 +61,7 @@ export function createConversationViews(database: Database, sharedClock: SharedC
       ids: readonly string[],
       reader: string | null = null,
     ): Promise<ReadonlyMap<string, string>> {
-      const { readTitles } = await lists();
+      const { readConversationTitles: readTitles } = await lists();
       return database.read((sql) => readTitles(sql, ids, reader));
     },
     async messages(query: MessageQuery) {
@@ -81,13 +86,13 @@ export function createConversationViews(database: Database, sharedClock: SharedC
      */
     act: (id: string, action: ConversationAction, now: number): Promise<ActionResult | null> =>
       database.write(async (sql) => {
-        if ((await lockUndeleted(sql, id)) === undefined) return null;
+        if ((await lockUndeletedConversation(sql, id)) === undefined) return null;
         return applyAction(sql, id, action, now);
       }),
     /** Like `/rewind`, but adds no message to the chat (G23). */
     rewind: (id: string, point: RewindPoint, now: number): Promise<RewindResult | null> =>
       database.write(async (sql) => {
-        const lane = await lockUndeleted(sql, id);
+        const lane = await lockUndeletedConversation(sql, id);
         if (lane === undefined) return null;
         const place = { id, session: lane.session };
         return rewindConversation(sql, place, point, { by: BY_CONSOLE, now });

@@ -72,7 +72,10 @@ export function lockConversation(sql: Sql, id: string) {
  * undefined if no list shows the conversation, because another person may have deleted it before
  * the request arrived.
  */
-export async function lockUndeleted(sql: Sql, id: string): Promise<ConversationRow | undefined> {
+export async function lockUndeletedConversation(
+  sql: Sql,
+  id: string,
+): Promise<ConversationRow | undefined> {
   const conversation = await lockConversation(sql, id);
   if (conversation === undefined) return undefined;
   const deleted = conversation.deleted_message ?? 0;
@@ -138,7 +141,7 @@ export interface ModeChange {
  * conversation is now in agent mode. `none`: the plan does not exist, or newer messages are
  * waiting.
  */
-export type PlanRun = 'runs' | 'was-run' | 'none';
+export type PlanRunResult = 'runs' | 'was-run' | 'none';
 
 /** Reads a conversation's mode, or changes it to `to`; the caller has locked the conversation. */
 export async function changeMode(
@@ -175,11 +178,11 @@ export async function changeModel(
  * Takes a plan from a conversation that the caller has locked, so that the plan runs only once.
  * `plan` is the turn that wrote the plan; null selects the newest plan.
  */
-export async function takeStoredPlan(
+export async function consumeStoredPlan(
   sql: Sql,
   conversationId: string,
   plan: string | null,
-): Promise<PlanRun> {
+): Promise<PlanRunResult> {
   const held = await findLeaseHolder(sql, conversationId);
   if (held.plan === null || (plan ?? held.plan) !== held.plan) return 'none';
   if (held.plan_run === 1) return 'was-run';

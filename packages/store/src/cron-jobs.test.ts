@@ -2,7 +2,7 @@ import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { CronJob, NewCronJob } from './cron-jobs.ts';
 import type { Store } from './store.ts';
 import { listDatabasesOfDay } from './testing/databases.ts';
-import { createAnswer, createMessage, createRouteTo, startTurn } from './testing/messages.ts';
+import { createAnswer, createMessage, createTestRoute, startTurn } from './testing/messages.ts';
 
 const HOUR = 3_600_000;
 const BOUNDS = { perConversation: 2, total: 3 };
@@ -11,7 +11,7 @@ const job = (id: string, more: Partial<NewCronJob> = {}): NewCronJob => ({
   id,
   askedBy: `call for ${id}`,
   conversationId: 'web:c1',
-  route: createRouteTo('c1'),
+  route: createTestRoute('c1'),
   origin: createMessage('1').message,
   fromOwner: true,
   title: 'water',

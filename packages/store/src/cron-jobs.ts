@@ -52,7 +52,7 @@ export interface CronJob extends Omit<NewCronJob, 'nextAt'> {
  * across all chats as one conversation allows, and the last tenth of the total is reserved for
  * owners.
  */
-export interface CronBounds {
+export interface CronJobLimits {
   readonly perConversation: number;
   readonly total: number;
 }
@@ -61,7 +61,7 @@ export interface CronBounds {
  * What people and the model may change in a job. A change of chat takes effect with the job's next
  * run.
  */
-export type CronChange = Partial<
+export type CronJobChange = Partial<
   Pick<CronJob, 'title' | 'task' | 'timetable' | 'nextAt' | 'state' | 'failures'>
 > &
   Partial<Pick<CronJob, 'origin' | 'route' | 'fromOwner'>>;
@@ -73,7 +73,7 @@ export type CronChange = Partial<
 export function createCronJobRepository(database: Database) {
   return {
     /** Adds a job; `known` means that the same request has already created it. */
-    add: (job: NewCronJob, bounds: CronBounds, now: number) =>
+    add: (job: NewCronJob, bounds: CronJobLimits, now: number) =>
       database.write((sql) => insertCronJob(sql, job, bounds, now)),
     get: (id: string): Promise<CronJob | null> =>
       database.read(async (sql) => readCronJobIf(await sql.get(JOB_BY_ID, { id }))),
@@ -123,7 +123,7 @@ export function createCronJobRepository(database: Database) {
     async settle(
       { id, lastAt, state: wasState, nextAt: wasNextAt }: SettledJob,
       outcome: string,
-      then: CronChange,
+      then: CronJobChange,
     ): Promise<boolean> {
       const was = { id, lastAt, wasState, wasNextAt, outcome };
       return (
@@ -131,7 +131,7 @@ export function createCronJobRepository(database: Database) {
       );
     },
     /** Changes a job; false if it does not exist. */
-    change: async (id: string, change: CronChange): Promise<boolean> =>
+    change: async (id: string, change: CronJobChange): Promise<boolean> =>
       (await database.change('power-cut', CHANGE, { id, ...toChangeParameters(change) })) > 0,
     remove: async (id: string): Promise<boolean> =>
       (await database.change('power-cut', REMOVE, { id })) > 0,
@@ -178,7 +178,7 @@ const COUNT = defineStatement(`
 async function insertCronJob(
   sql: Sql,
   job: NewCronJob,
-  { perConversation, total }: CronBounds,
+  { perConversation, total }: CronJobLimits,
   now: number,
 ): Promise<'added' | 'known' | 'full'> {
   const { id, conversationId } = job;
@@ -235,7 +235,7 @@ const SETTLE = defineStatement(`
   where id = :id and last_at = :lastAt and last_outcome is null and state = :wasState
     and next_at is not distinct from :wasNextAt`);
 
-function toChangeParameters(change: CronChange) {
+function toChangeParameters(change: CronJobChange) {
   const { timetable, nextAt, state, title, task, failures, origin, route, fromOwner } = change;
   const isOff = state !== undefined && state !== 'on';
   return {

@@ -88,19 +88,21 @@ export interface Statement<Params = unknown, Row = unknown> {
   readonly types?: { readonly params: Params; readonly row: Row };
 }
 
-type TextUntil<
+type TextBefore<
   Text extends string,
   End extends string,
 > = Text extends `${infer Head}${End}${string}` ? Head : Text;
-type NameAtStart<Text extends string> = TextUntil<
-  TextUntil<TextUntil<TextUntil<Text, ' '>, ','>, ')'>,
+type LeadingName<Text extends string> = TextBefore<
+  TextBefore<TextBefore<TextBefore<Text, ' '>, ','>, ')'>,
   '\n'
 >;
 /** Extracts the names of all parameters from a statement text. */
-type NamesIn<Text extends string, Found = never> = Text extends `${string}:${infer Rest}`
-  ? NamesIn<Rest, Found | NameAtStart<Rest>>
+type ParameterNames<Text extends string, Found = never> = Text extends `${string}:${infer Rest}`
+  ? ParameterNames<Rest, Found | LeadingName<Rest>>
   : Found;
-type ParamsOf<Text extends string> = { readonly [Name in NamesIn<Text> & string]: SqlValue };
+type StatementParams<Text extends string> = {
+  readonly [Name in ParameterNames<Text> & string]: SqlValue;
+};
 
 /** The arguments for a statement; none if the text has no parameters. */
 export type BoundArguments<Params> = keyof Params extends never
@@ -112,7 +114,9 @@ export type BoundArguments<Params> = keyof Params extends never
 /** Creates a statement; `rows` declares the type of its rows, if it returns any. */
 export function defineStatement<const Text extends string>(
   text: Text,
-): Statement<ParamsOf<Text>, never> & { rows<Row>(): Statement<ParamsOf<Text>, Row> } {
+): Statement<StatementParams<Text>, never> & {
+  rows<Row>(): Statement<StatementParams<Text>, Row>;
+} {
   const names = [...new Set(Array.from(text.matchAll(PARAMETER), ([, name]) => name ?? ''))];
   const made = { text: text.trim(), names };
   return { ...made, rows: () => made };
@@ -252,6 +256,7 @@ export type StoreErrorCode =
   | 'store-fenced'
   | 'store-rewound'
   | 'store-pending-work'
+  | 'store-no-way-back'
   | 'store-failed';
 
 // Failures after which the same call may succeed later without any intervention. A full disk is not

@@ -3,11 +3,11 @@ import type { DeadLetter } from './dead-letter-rows.ts';
 import type { Store } from './store.ts';
 import { listDatabasesOfDay } from './testing/databases.ts';
 import {
-  claimTurnOf,
+  claimNextTurn,
   createAnswer,
   createMessage,
   createPart,
-  createRouteTo,
+  createTestRoute,
   listMessageIds,
   startTurn,
 } from './testing/messages.ts';
@@ -240,11 +240,11 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       const { id } = await onlyLetter();
       await store.deadLetters.replay(id, 'once', 9);
       expect(await store.lanes.commit(lease, createAnswer('t2', ['two']), 9)).toBe('committed');
-      expect(listMessageIds(await claimTurnOf(store, lease, 't3'))).toEqual(['m1']);
+      expect(listMessageIds(await claimNextTurn(store, lease, 't3'))).toEqual(['m1']);
     });
 
     it('[D06] shows replayed and dropped dead letters correctly in /why', async () => {
-      const story = async () => (await store.decisions.stories(createRouteTo('c1'), 5))[0];
+      const story = async () => (await store.decisions.stories(createTestRoute('c1'), 5))[0];
       await store.inbox.accept(createMessage('m1'));
       await failTurn('t1');
       await failPart();
@@ -279,12 +279,12 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       await store.deadLetters.drop(b?.id ?? 0, 9);
       expect(await undelivered()).toEqual(['blocked', 'blocked']);
       await sendAll();
-      expect((await store.decisions.stories(createRouteTo('c1'), 1))[0]?.turn?.parts).toMatchObject(
-        {
-          sent: 1,
-          failed: 1,
-        },
-      );
+      expect(
+        (await store.decisions.stories(createTestRoute('c1'), 1))[0]?.turn?.parts,
+      ).toMatchObject({
+        sent: 1,
+        failed: 1,
+      });
     });
 
     it('[D06] does not record dead letters for work that nobody is waiting for', async () => {

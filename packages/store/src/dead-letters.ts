@@ -56,8 +56,8 @@ export function createDeadLetterRepository(database: Database) {
      * than `after`, oldest first.
      */
     async openIds(kinds: readonly DeadLetter['kind'][], after: number, limit: number) {
-      const { listOpenIds } = await looking();
-      return database.read((sql) => listOpenIds(sql, kinds, after, limit));
+      const { listOpenDeadLetterIds } = await looking();
+      return database.read((sql) => listOpenDeadLetterIds(sql, kinds, after, limit));
     },
     /** Reads one dead letter, open or settled. */
     async get(id: number) {
@@ -147,7 +147,7 @@ async function replayDeadLetter(
  * unknown. Considers only parts from the same agent, chat and topic; the caller has locked the
  * conversation.
  */
-export async function resendUncertain(
+export async function resendUncertainPart(
   sql: Sql,
   { conversationId, route: { channel, account, chatId, threadId } }: AnsweredChat,
   { key, senderId }: { readonly key: string | null; readonly senderId?: string },

@@ -1,12 +1,12 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import type { Decision } from './decisions.ts';
+import type { UnacceptedMessageRecord } from './decisions.ts';
 import type { Store } from './store.ts';
 import { createSqliteForTests, listDatabasesOfDay } from './testing/databases.ts';
 import { createAnswer, createMessage, startTurn } from './testing/messages.ts';
 
 const CHAT = { channel: 'web', account: 'default', chatId: 'c1' } as const;
 
-const decision = (messageId: string, at: number, chatId = 'c1'): Decision => ({
+const decision = (messageId: string, at: number, chatId = 'c1'): UnacceptedMessageRecord => ({
   ...CHAT,
   chatId,
   messageId,

@@ -14,7 +14,7 @@ import type { TurnState } from './turns.ts';
 import type { NotAcceptedOutcome, WhyQuestion } from './why/message-facts.ts';
 
 /** Why a message was not accepted and who sent it, without the message text. */
-export interface Decision extends MessageKey {
+export interface UnacceptedMessageRecord extends MessageKey {
   readonly senderId: string;
   readonly outcome: NotAcceptedOutcome;
   readonly reason: string;
@@ -30,7 +30,7 @@ export interface PendingApproval extends Pick<Approval, 'code' | 'tool' | 'appro
 }
 
 /** The outcome of a message's turn; times are in ms. */
-export interface TurnStory {
+export interface TurnTrace {
   readonly startedAt: number;
   readonly finishedAt: number | null;
   readonly outcome: TurnState;
@@ -44,7 +44,7 @@ export interface TurnStory {
 }
 
 /** The recorded outcome of a message, or of an alert that was sent to its chat (D08). */
-export interface MessageStory {
+export interface MessageTrace {
   /** The message id; for an alert, the id of its run. */
   readonly messageId: string;
   readonly at: number;
@@ -64,7 +64,7 @@ export interface MessageStory {
   /** How many times a later message interrupted the turn; absent if that never happened. */
   readonly interruptions?: number;
   /** Set only for `turn` and `alert`. */
-  readonly turn: TurnStory | null;
+  readonly turn: TurnTrace | null;
 }
 
 /**
@@ -89,7 +89,7 @@ export function createDecisionRepository(database: Database) {
      * Records that a message was not accepted, keeping the newest 20,000 rows of each chat and
      * 100,000 in total.
      */
-    record: (decision: Decision): Promise<void> =>
+    record: (decision: UnacceptedMessageRecord): Promise<void> =>
       database.write(async (sql) => {
         const row = await sql.get(RECORD, { ...decision, sentAt: decision.sentAt ?? null });
         if (row === undefined) return;
@@ -105,11 +105,11 @@ export function createDecisionRepository(database: Database) {
       chat: ChatKey,
       limit: number,
       agent?: string | undefined,
-    ): Promise<readonly MessageStory[]> =>
+    ): Promise<readonly MessageTrace[]> =>
       database.read(async (sql) => {
         const stories = [
-          ...(await readNotAccepted(sql, chat, limit)),
-          ...(await readAccepted(sql, chat, limit, agent)),
+          ...(await readUnacceptedMessages(sql, chat, limit)),
+          ...(await readAcceptedMessages(sql, chat, limit, agent)),
           ...(await listSentAlerts(sql, chat, agent)),
         ];
         return stories.sort((a, b) => a.at - b.at).slice(-limit);
@@ -131,17 +131,21 @@ const FORGET_OF_CHAT = defineStatement(`
   delete from ingress_decision where ${OF_CHAT} and seq <= (
     select seq from ingress_decision where ${OF_CHAT} order by seq desc limit 1 offset ${KEPT_OF_CHAT})`);
 
-async function readNotAccepted(sql: Sql, chat: ChatKey, limit: number): Promise<MessageStory[]> {
+async function readUnacceptedMessages(
+  sql: Sql,
+  chat: ChatKey,
+  limit: number,
+): Promise<MessageTrace[]> {
   const rows = await sql.all(NOT_TAKEN, { ...chat, limit });
   return rows.reverse().map((row) => ({ ...row, turn: null }));
 }
 
 const NOT_TAKEN = defineStatement(`
   select message_id as "messageId", decided_at as at, outcome, reason from ingress_decision
-  where ${OF_CHAT} order by seq desc limit :limit`).rows<Omit<MessageStory, 'turn'>>();
+  where ${OF_CHAT} order by seq desc limit :limit`).rows<Omit<MessageTrace, 'turn'>>();
 
 /** An accepted message and its turn, if it has one. */
-interface AcceptedRow {
+interface AcceptedMessageRow {
   readonly conversationId: string;
   readonly messageId: string;
   readonly at: number;
@@ -162,14 +166,14 @@ const TAKEN = defineStatement(`
     turn_id as "turnId", turn.state as "turnState", turn.reason as "turnReason",
     started_at as "startedAt", finished_at as "finishedAt", attempts, awaits
   from inbox left join turn on turn.id = inbox.turn_id
-  where ${OF_CHAT} order by seq desc limit :limit`).rows<AcceptedRow>();
+  where ${OF_CHAT} order by seq desc limit :limit`).rows<AcceptedMessageRow>();
 
-async function readAccepted(
+async function readAcceptedMessages(
   sql: Sql,
   chat: ChatKey,
   limit: number,
   agent: string | undefined,
-): Promise<MessageStory[]> {
+): Promise<MessageTrace[]> {
   const rows = (await sql.all(TAKEN, { ...chat, limit })).filter(
     ({ conversationId }) => getConversationAgent(conversationId) === agent,
   );
@@ -178,14 +182,14 @@ async function readAccepted(
     sql,
     new Set(rows.flatMap(({ awaits }) => awaits ?? [])),
   );
-  return rows.reverse().map((row): MessageStory => {
+  return rows.reverse().map((row): MessageTrace => {
     const { messageId, at, reason, interruptions, turnId, turnState, startedAt, finishedAt } = row;
     const base = { messageId, at, reason, ...(interruptions > 0 && { interruptions }) };
     if (turnId === null || turnState === null || startedAt === null) {
       return { ...base, outcome: getOutcomeWithoutTurn(row.outcome), turn: null };
     }
     const awaits = asked.get(row.awaits ?? '');
-    const turn: TurnStory = {
+    const turn: TurnTrace = {
       ...{ startedAt, finishedAt, outcome: turnState, reason: row.turnReason },
       attempts: row.attempts ?? 1,
       parts: parts.get(turnId) ?? NO_PARTS,
@@ -195,12 +199,12 @@ async function readAccepted(
   });
 }
 
-function getOutcomeWithoutTurn(outcome: string | null): MessageStory['outcome'] {
+function getOutcomeWithoutTurn(outcome: string | null): MessageTrace['outcome'] {
   if (outcome === 'command' || outcome === 'withdrawn') return outcome;
   return outcome === null ? 'waiting' : 'set-aside';
 }
 
-const NO_PARTS: TurnStory['parts'] = { sent: 0, waiting: 0, unknown: 0, failed: 0 };
+const NO_PARTS: TurnTrace['parts'] = { sent: 0, waiting: 0, unknown: 0, failed: 0 };
 
 const PARTS = defineStatement(`
   select turn_id as "turnId", state from outbox
@@ -212,8 +216,8 @@ const PARTS = defineStatement(`
 async function countTurnParts(
   sql: Sql,
   turnIds: ReadonlySet<string>,
-): Promise<ReadonlyMap<string, TurnStory['parts']>> {
-  const parts = new Map<string, TurnStory['parts']>();
+): Promise<ReadonlyMap<string, TurnTrace['parts']>> {
+  const parts = new Map<string, TurnTrace['parts']>();
   for (const { turnId, state } of await sql.all(PARTS, { turnIds: encodeJson([...turnIds]) })) {
     const counted = parts.get(turnId) ?? NO_PARTS;
     const kind = state === 'pending' || state === 'sending' ? 'waiting' : state;
@@ -250,8 +254,8 @@ const ALERTS = defineStatement(`
       or inbox.conversation_id like '@%/${HEARTBEAT_LANE as string}%') and inbox.turn_id is not null
     and inbox.turn_id in (select turn_id from outbox
       where ${OF_CHAT} order by seq desc limit ${LATEST_PARTS})`).rows<
-  Pick<MessageStory, 'messageId' | 'reason' | 'at'> &
-    Pick<TurnStory, 'attempts' | 'startedAt' | 'finishedAt'> & {
+  Pick<MessageTrace, 'messageId' | 'reason' | 'at'> &
+    Pick<TurnTrace, 'attempts' | 'startedAt' | 'finishedAt'> & {
       readonly turnId: string;
       readonly conversationId: string;
     }
@@ -265,7 +269,7 @@ async function listSentAlerts(
   sql: Sql,
   chat: ChatKey,
   agent: string | undefined,
-): Promise<readonly MessageStory[]> {
+): Promise<readonly MessageTrace[]> {
   const runs = (await sql.all(ALERTS, chat)).filter(
     ({ conversationId }) => getConversationAgent(conversationId) === agent,
   );
@@ -293,8 +297,8 @@ export function createWhyRepository(database: Database) {
      * unknown.
      */
     async answeredBy(conversationId: string, session: number) {
-      const { findNewestAnswerFacts } = await reading();
-      return database.read((sql) => findNewestAnswerFacts(sql, conversationId, session));
+      const { findNewestAnswerDetails } = await reading();
+      return database.read((sql) => findNewestAnswerDetails(sql, conversationId, session));
     },
     /**
      * Lists the newest `limit` messages in all chats, newest first, including those that were not

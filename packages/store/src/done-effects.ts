@@ -1,5 +1,5 @@
 import { formatArguments } from '@parley/core';
-import { StepFacts } from '@parley/core/timeline';
+import { StepInfo } from '@parley/core/timeline';
 import { z } from 'zod';
 import { decodeJson, defineStatement, encodeJson, type Sql } from './database.ts';
 
@@ -41,7 +41,7 @@ export async function listEffects(
     if (started !== undefined && begun !== undefined) {
       effects.set(started, { ...begun, state: 'unknown' });
     }
-    const ended = StepFacts.safeParse(facts === null ? null : decodeJson(facts)).data;
+    const ended = StepInfo.safeParse(facts === null ? null : decodeJson(facts)).data;
     if (ended?.kind !== 'tool' || ended.call === undefined) continue;
     const { tool, call, outcome, effect } = ended;
     if (outcome === 'not-run' || effect === 'read') effects.delete(call);

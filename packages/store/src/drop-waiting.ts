@@ -4,7 +4,7 @@ import type { Lease } from './rows.ts';
 import { dropTurn } from './turn-runs.ts';
 
 /** A request to give up a lane's waiting messages because claiming them crashes every process. */
-export interface DropRequest {
+export interface LaneDropRequest {
   readonly lease: Lease;
   readonly session: number;
   /** The id of the turn under which the messages are recorded as a dead letter. */
@@ -18,7 +18,10 @@ export interface DropRequest {
  * the message text, because it may be what crashes the process. Returns the newest message's route,
  * for a notice, or null if no message was waiting. The caller has locked the lane.
  */
-export async function dropWaiting(sql: Sql, dropping: DropRequest): Promise<ReplyRoute | null> {
+export async function dropWaitingMessages(
+  sql: Sql,
+  dropping: LaneDropRequest,
+): Promise<ReplyRoute | null> {
   const { session, turnId, reason, now } = dropping;
   const { conversationId } = dropping.lease;
   const unfinished = await sql.get(UNFINISHED, { conversationId });

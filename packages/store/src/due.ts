@@ -17,6 +17,6 @@ export function computeRemainingDelay({ waitsSince, notBefore }: DelayedRow, now
  * The rule of `computeRemainingDelay` as an SQL condition, for tables that set `updated_at` when
  * they delay a row.
  */
-export function isDueCondition<const Table extends string>(table: Table) {
+export function buildDueCondition<const Table extends string>(table: Table) {
   return `(${table}.not_before <= :now or ${table}.updated_at > :now)` as const;
 }

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { afterAll, expect, it } from 'vitest';
 import { openStore } from './open-store.ts';
 import { createSqliteForTests } from './testing/databases.ts';
-import { createMessage, createRouteTo } from './testing/messages.ts';
+import { createMessage, createTestRoute } from './testing/messages.ts';
 
 const database = createSqliteForTests();
 afterAll(() => database.dispose());
@@ -45,7 +45,7 @@ it('[D01] keeps every accepted message when the process is killed', async () => 
   expect(child.signalCode).toBe('SIGKILL');
 
   const store = await openStore({ url: database.url(), clock: () => 0 });
-  const rows = await store.inbox.recent(createRouteTo('c1'), 100_000);
+  const rows = await store.inbox.recent(createTestRoute('c1'), 100_000);
   const stored = new Set(rows.map((row) => row.message.messageId));
   expect(accepted.length).toBeGreaterThanOrEqual(200);
   expect(accepted.filter((id) => !stored.has(id))).toEqual([]);

@@ -19,12 +19,12 @@ const MAX_CHARACTERS = 500;
 const OWN_SENDER = 'Parley itself';
 
 /** Whether Parley itself wrote the message. */
-export function isOwnMessage({ senderId }: Pick<GroupContextMessage, 'senderId'>): boolean {
+export function isBotMessage({ senderId }: Pick<GroupContextMessage, 'senderId'>): boolean {
   return senderId === OWN_SENDER;
 }
 
 /** A message that Parley sent to a chat on its own initiative. */
-export interface OwnMessage {
+export interface BotMessage {
   /** A key that is unique in the chat. */
   readonly key: string;
   /** The kind of message, as described to the model. */
@@ -52,7 +52,7 @@ export function createGroupContextRepository(database: Database) {
       now: number,
       most = KEPT,
     ): Promise<void> =>
-      database.write((sql) => keepGroupContext(sql, place, message, { now, most }), 'process'),
+      database.write((sql) => storeGroupContext(sql, place, message, { now, most }), 'process'),
     /**
      * Moves the context that waits for a conversation's next turn to another conversation. Does not
      * lock either conversation, because the move does not depend on a previous read.
@@ -66,7 +66,7 @@ export function createGroupContextRepository(database: Database) {
      * Like `keep`, for a message from Parley itself, to which people may reply (P18). Evicts only
      * other messages of the same kind.
      */
-    keepOwn: (place: ContextKey, { key, what, text }: OwnMessage, now: number): Promise<void> => {
+    keepOwn: (place: ContextKey, { key, what, text }: BotMessage, now: number): Promise<void> => {
       const message = { messageId: `own ${key}`, senderId: OWN_SENDER, senderName: what, text };
       return database.write(async (sql) => {
         await addGroupContext(sql, place, message, now);
@@ -84,20 +84,20 @@ export type ContextKey = ChatKey & { readonly conversationId: string };
  * conversation, because the transaction may already hold another lock and does not depend on a
  * previous read.
  */
-export function keepGroupNotice(
+export function storeGroupNotice(
   sql: Sql,
   place: ContextKey,
-  { key, text }: Pick<OwnMessage, 'key' | 'text'>,
+  { key, text }: Pick<BotMessage, 'key' | 'text'>,
   now: number,
 ): void {
   ensureConversation(sql, place.conversationId, now);
   const message = { messageId: `own ${key}`, senderId: OWN_SENDER, senderName: 'notice' };
-  sql.send(KEEP, { ...place, ...message, text: cutGroupText(text), now });
+  sql.send(KEEP, { ...place, ...message, text: truncateGroupText(text), now });
   sql.send(PRUNE_OWN, place);
 }
 
 /** `former` runs before the insert and removes the entries that the new one replaces. */
-export async function keepGroupContext(
+export async function storeGroupContext(
   sql: Sql,
   place: ContextKey,
   message: GroupContextMessage,
@@ -118,7 +118,7 @@ async function addGroupContext(
   ensureConversation(sql, place.conversationId, now);
   await lockConversation(sql, place.conversationId);
   former();
-  sql.send(KEEP, { ...place, ...message, text: cutGroupText(message.text), now });
+  sql.send(KEEP, { ...place, ...message, text: truncateGroupText(message.text), now });
 }
 
 const KEEP = defineStatement(`
@@ -221,11 +221,11 @@ export async function reviseGroupContext(
   text: string | null,
 ): Promise<boolean> {
   if (text === null) return (await sql.run(WITHDRAW, message)) > 0;
-  return (await sql.run(REVISE, { ...message, text: cutGroupText(text) })) > 0;
+  return (await sql.run(REVISE, { ...message, text: truncateGroupText(text) })) > 0;
 }
 
 /** A truncated text is marked with its original length (P10). */
-function cutGroupText(text: string): string {
+function truncateGroupText(text: string): string {
   if (text.length <= MAX_CHARACTERS) return text;
   return `${text.slice(0, MAX_CHARACTERS).toWellFormed()}… [cut: ${MAX_CHARACTERS} of ${text.length} characters]`;
 }

@@ -38,7 +38,7 @@ export interface HeartbeatSlot {
 }
 
 /** A run of a standing task or hook event (H09), before the run starts. */
-export interface HeartbeatOrder {
+export interface HeartbeatRunRequest {
   /** A unique id of the run and of the message that starts it. */
   readonly id: string;
   /** For a hook event: `HOOK_AGENT` followed by the name of the hook. */
@@ -103,7 +103,7 @@ export interface HeartbeatAlert {
 }
 
 /** How a run's turn ends; `commit` does not contain parts, because only the alert is sent. */
-export interface HeartbeatEnd {
+export interface HeartbeatRunResult {
   readonly id: string;
   readonly commit: TurnCommit;
   readonly state: Exclude<HeartbeatRunState, 'waiting' | 'running' | 'held'>;
@@ -122,8 +122,8 @@ export async function claimSlot(
   return (await sql.run(TAKE_SLOT, { ...slot, reason, now })) > 0;
 }
 
-interface HeartbeatStart {
-  readonly order: HeartbeatOrder;
+interface StartRunParams {
+  readonly order: HeartbeatRunRequest;
   readonly slot: HeartbeatSlot | null;
   readonly now: number;
   /** How many runs may wait in the lane behind an unfinished run. */
@@ -134,9 +134,9 @@ interface HeartbeatStart {
  * Starts a run: stores its row and the message that starts its turn. If another run is unfinished,
  * the new one waits, or is refused when the lane is full.
  */
-export async function startRun(
+export async function startHeartbeatRun(
   sql: Sql,
-  { order, slot, now, room }: HeartbeatStart,
+  { order, slot, now, room }: StartRunParams,
 ): Promise<'started' | 'busy' | 'gone'> {
   const { id, agent, target, message } = order;
   ensureConversation(sql, target, now);
@@ -155,7 +155,7 @@ export async function startRun(
 
 async function isHeartbeatInboxFull(
   sql: Sql,
-  { message }: HeartbeatOrder,
+  { message }: HeartbeatRunRequest,
   room: number,
 ): Promise<boolean> {
   if (room === 0) return true;
@@ -164,7 +164,7 @@ async function isHeartbeatInboxFull(
 }
 
 /** A hook event that did not start a separate run. */
-export interface NotedHookEvent {
+export interface RecordedHookEvent {
   readonly id: string;
   readonly agent: string;
   readonly task: string;
@@ -173,18 +173,18 @@ export interface NotedHookEvent {
   readonly reason: string;
 }
 
-export async function noteHookEvent(
+export async function recordHookEvent(
   sql: Sql,
-  event: NotedHookEvent,
+  event: RecordedHookEvent,
   now: number,
 ): Promise<boolean> {
   ensureConversation(sql, event.lane, now);
   return (await sql.run(NOTE, { ...event, now })) > 0;
 }
 
-interface HeartbeatRunEnding {
+interface EndHeartbeatRunParams {
   readonly lease: Lease;
-  readonly turn: HeartbeatEnd;
+  readonly turn: HeartbeatRunResult;
   readonly now: number;
   readonly newId: NewId;
 }
@@ -192,7 +192,7 @@ interface HeartbeatRunEnding {
 /** Ends a run's turn and row, and sends or holds its alert, in one transaction. */
 export async function endHeartbeatRun(
   sql: Sql,
-  { lease, turn, now, newId }: HeartbeatRunEnding,
+  { lease, turn, now, newId }: EndHeartbeatRunParams,
 ): Promise<'committed' | 'fenced'> {
   const run = await sql.get(TARGET_OF, { id: turn.id });
   if (run === undefined) return 'fenced';
@@ -202,7 +202,7 @@ export async function endHeartbeatRun(
   if ((await commitTurn(sql, { lease, commit, now, newId })) === null) return 'fenced';
   // Each run has a separate session, so that values fixed for one run do not apply to the next.
   sql.send(BEGIN_SESSION, { id: lease.conversationId });
-  const heldUntil = Math.max(alert?.heldUntil ?? 0, computeTakeoverEnd(target, now));
+  const heldUntil = Math.max(alert?.heldUntil ?? 0, computeRemainingTakeover(target, now));
   const isHeld = alert !== undefined && heldUntil > now;
   sql.send(END, {
     id: turn.id,
@@ -228,7 +228,7 @@ export async function endHeartbeatRun(
  * How much longer a person's takeover lasts, in ms, because an alert would interrupt it (U12); 0
  * without a takeover.
  */
-function computeTakeoverEnd(target: ConversationRow | undefined, now: number): number {
+function computeRemainingTakeover(target: ConversationRow | undefined, now: number): number {
   const until = target?.taken_over_until ?? null;
   return until !== null && isTakenOver(until, now) ? until : 0;
 }
@@ -287,12 +287,12 @@ export async function releaseAlerts(
   const targets: string[] = [];
   for (const { target } of due) {
     const lane = await lockConversation(sql, target);
-    if (computeTakeoverEnd(lane, now) === 0) targets.push(target);
+    if (computeRemainingTakeover(lane, now) === 0) targets.push(target);
   }
   if (targets.length === 0) return [];
   const rows = await sql.all(RELEASE, { now, targets: encodeJson(targets) });
   const routes: ReplyRoute[] = [];
-  for (const row of rows.toSorted(compareByEnd)) {
+  for (const row of rows.toSorted(compareByEndTime)) {
     const parts = decodeCheckedJson(Parts, row.parts ?? '', `the parts in alert ${row.id}`);
     const entry = decodeCheckedJson(Entry, row.entry ?? '', `the history entry of alert ${row.id}`);
     sendAlert(sql, { entry, parts, target: row.target, turnId: row.turnId ?? '' }, now, newId);
@@ -302,7 +302,7 @@ export async function releaseAlerts(
   return routes;
 }
 
-function compareByEnd(one: ReleasedAlert, other: ReleasedAlert): number {
+function compareByEndTime(one: ReleasedAlert, other: ReleasedAlert): number {
   return (one.endedAt ?? 0) - (other.endedAt ?? 0);
 }
 
@@ -337,7 +337,7 @@ const EMPTY = defineStatement(
   'update heartbeat_run set entry = null, parts = null, held_until = null where id = :id',
 );
 
-interface AlertToSend extends Pick<HeartbeatAlert, 'entry' | 'parts'> {
+interface OutgoingAlert extends Pick<HeartbeatAlert, 'entry' | 'parts'> {
   readonly target: string;
   readonly turnId: string;
 }
@@ -345,7 +345,7 @@ interface AlertToSend extends Pick<HeartbeatAlert, 'entry' | 'parts'> {
 /** Adds an alert to the outbox and to its conversation's history. */
 function sendAlert(
   sql: Sql,
-  { entry, parts, target, turnId }: AlertToSend,
+  { entry, parts, target, turnId }: OutgoingAlert,
   now: number,
   newId: NewId,
 ): void {

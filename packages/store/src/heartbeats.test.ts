@@ -1,14 +1,14 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import type { HeartbeatAlert, HeartbeatEnd, HeartbeatOrder } from './heartbeat-runs.ts';
+import type { HeartbeatAlert, HeartbeatRunRequest, HeartbeatRunResult } from './heartbeat-runs.ts';
 import type { Store } from './store.ts';
 import { listDatabasesOfDay } from './testing/databases.ts';
-import { createMessage, createPart, createRouteTo, startTurn } from './testing/messages.ts';
+import { createMessage, createPart, createTestRoute, startTurn } from './testing/messages.ts';
 
 const HALF_HOUR = 30 * 60_000;
 const LANE = 'beat:main';
 const CHAT = { channel: 'web', account: 'default', chatId: 'c1' };
 
-function order(id: string, task = 'mail'): HeartbeatOrder {
+function order(id: string, task = 'mail'): HeartbeatRunRequest {
   const asked = createMessage(id, 'c1');
   const chat = { id: LANE, type: 'direct' } as const;
   return {
@@ -32,7 +32,11 @@ const alert = (text: string, more: Partial<HeartbeatAlert> = {}): HeartbeatAlert
   ...more,
 });
 
-function ending(id: string, turnId: string, more: Partial<HeartbeatEnd> = {}): HeartbeatEnd {
+function ending(
+  id: string,
+  turnId: string,
+  more: Partial<HeartbeatRunResult> = {},
+): HeartbeatRunResult {
   const usage = { model: 'm', inputTokens: 100, outputTokens: 5, costUsd: null };
   const outcome = more.alert === undefined ? 'silent' : 'answered';
   return {
@@ -53,7 +57,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
     });
     afterAll(() => database.dispose());
 
-    const end = async (id: string, more: Partial<HeartbeatEnd> = {}, now = 10) => {
+    const end = async (id: string, more: Partial<HeartbeatRunResult> = {}, now = 10) => {
       const {
         lease,
         turn: { turnId },
@@ -215,7 +219,9 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await store.transcript.recent('web:c1', 0, 9)).toMatchObject([
         { role: 'assistant', content: 'rain' },
       ]);
-      expect(await store.outbox.next(CHAT)).toMatchObject({ part: { route: createRouteTo('c1') } });
+      expect(await store.outbox.next(CHAT)).toMatchObject({
+        part: { route: createTestRoute('c1') },
+      });
     });
 
     it('[H04] does not send an alert if the lease was lost', async () => {
@@ -239,7 +245,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await told()).toEqual(['an answer']);
       expect(await store.heartbeats.nextRelease()).toBe(500);
       expect(await store.heartbeats.release(499)).toEqual([]);
-      expect(await store.heartbeats.release(500)).toEqual([createRouteTo('c1')]);
+      expect(await store.heartbeats.release(500)).toEqual([createTestRoute('c1')]);
       expect(await store.heartbeats.release(501)).toEqual([]);
       expect(await told()).toEqual(['an answer', 'rain']);
       expect(await store.heartbeats.of('a')).toMatchObject({ state: 'alerted', alert: 'rain' });

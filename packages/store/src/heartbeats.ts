@@ -3,15 +3,15 @@ import { type Database, defineStatement, type Sql } from './database.ts';
 import {
   claimSlot,
   endHeartbeatRun,
-  type HeartbeatEnd,
-  type HeartbeatOrder,
   type HeartbeatPlan,
   type HeartbeatRun,
+  type HeartbeatRunRequest,
+  type HeartbeatRunResult,
   type HeartbeatSlot,
-  type NotedHookEvent,
-  noteHookEvent,
+  type RecordedHookEvent,
+  recordHookEvent,
   releaseAlerts,
-  startRun,
+  startHeartbeatRun,
 } from './heartbeat-runs.ts';
 import type { Lease } from './rows.ts';
 
@@ -39,23 +39,27 @@ export function createHeartbeatRepository(database: Database, newId: NewId) {
      * another process has claimed the slot. With `room`, up to that many runs may wait in the lane.
      */
     start: (
-      order: HeartbeatOrder,
+      order: HeartbeatRunRequest,
       slot: HeartbeatSlot | null,
       now: number,
       room = 0,
     ): Promise<'started' | 'busy' | 'gone'> =>
-      database.write((sql) => startRun(sql, { order, slot, now, room })),
+      database.write((sql) => startHeartbeatRun(sql, { order, slot, now, room })),
     /**
      * Stores a hook event that did not start a separate run (H09); false if the event is already
      * stored.
      */
-    note: (event: NotedHookEvent, now: number): Promise<boolean> =>
-      database.write((sql) => noteHookEvent(sql, event, now)),
+    note: (event: RecordedHookEvent, now: number): Promise<boolean> =>
+      database.write((sql) => recordHookEvent(sql, event, now)),
     /**
      * Ends a run's turn and releases its alert, in one fenced transaction, so that the alert is
      * sent once.
      */
-    commit: (lease: Lease, turn: HeartbeatEnd, now: number): Promise<'committed' | 'fenced'> =>
+    commit: (
+      lease: Lease,
+      turn: HeartbeatRunResult,
+      now: number,
+    ): Promise<'committed' | 'fenced'> =>
       database.write((sql) => endHeartbeatRun(sql, { lease, turn, now, newId })),
     /**
      * Releases alerts whose quiet hours are over, and returns their routes, so that the deliveries
@@ -63,7 +67,7 @@ export function createHeartbeatRepository(database: Database, newId: NewId) {
      */
     release: (now: number): Promise<readonly ReplyRoute[]> =>
       database.write((sql) => releaseAlerts(sql, now, newId)),
-    ...createRunLookups(database),
+    ...createRunQueries(database),
   };
 }
 
@@ -97,7 +101,7 @@ const PLAN_OF = defineStatement(`
   from heartbeat where agent = :agent`).rows<HeartbeatPlan>();
 
 /** Queries about runs that have started. */
-function createRunLookups(database: Database) {
+function createRunQueries(database: Database) {
   return {
     of: (id: string): Promise<HeartbeatRun | null> =>
       database.read(async (sql) => (await sql.get(RUN_BY_ID, { id })) ?? null),

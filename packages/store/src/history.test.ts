@@ -1,13 +1,13 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { openStore } from './open-store.ts';
-import { RememberedHistory } from './remembered-history.ts';
+import { HistoryCache } from './remembered-history.ts';
 import type { Store } from './store.ts';
 import { createSqliteForTests, listDatabasesOfDay } from './testing/databases.ts';
 import {
   createAnswer,
   createMessage,
   createPart,
-  createRouteTo,
+  createTestRoute,
   startTurn,
 } from './testing/messages.ts';
 
@@ -64,7 +64,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       }
 
       const sending = async () => {
-        const id = (await store.outbox.next(createRouteTo('c1')))?.part.id ?? '';
+        const id = (await store.outbox.next(createTestRoute('c1')))?.part.id ?? '';
         await store.outbox.markSending(id, 1);
         return id;
       };
@@ -167,7 +167,7 @@ describe('cached history', () => {
   const session = { entries: [], reaches: 0, characters: 40 };
 
   it('drops the least recently read entries beyond its limit', () => {
-    const memory = new RememberedHistory(100);
+    const memory = new HistoryCache(100);
     for (const key of ['a', 'b', 'a', 'c']) memory.set(key, 0, session);
     const kept = ['a', 'b', 'c'].filter((key) => memory.get(key, 0) !== undefined);
     expect(kept).toEqual(['a', 'c']);
@@ -176,7 +176,7 @@ describe('cached history', () => {
   });
 
   it('drops cached history when the history version changes', () => {
-    const memory = new RememberedHistory(100);
+    const memory = new HistoryCache(100);
     memory.set('a', 0, session);
     expect(memory.get('a', 1)).toBeUndefined();
     expect(memory.get('a', 0)).toBeUndefined();

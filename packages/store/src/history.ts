@@ -1,9 +1,9 @@
 import { type Database, decodeJson, defineStatement } from './database.ts';
 import {
+  type CachedSession,
+  HistoryCache,
   type NumberedEntry,
   type RememberedEntry,
-  RememberedHistory,
-  type RememberedSession,
 } from './remembered-history.ts';
 import {
   INBOX_COLUMNS,
@@ -33,7 +33,7 @@ const REMEMBERED = 1_500_000;
  * history, later turns read it, and forgetting and retention remove rows.
  */
 export function createTranscriptRepository(database: Database) {
-  const memory = new RememberedHistory(REMEMBERED);
+  const memory = new HistoryCache(REMEMBERED);
   return {
     /** Reads the newest `limit` entries in one session, oldest first. */
     async recent(
@@ -43,7 +43,7 @@ export function createTranscriptRepository(database: Database) {
     ): Promise<readonly RememberedEntry[]> {
       const params = { conversationId, session, limit };
       const rows = await database.read((sql) => sql.all(RECENT, params));
-      return rows.reverse().map(toRemembered);
+      return rows.reverse().map(toRememberedEntry);
     },
     /** Reads the newest `limit` entries in a session after the entry `after`, oldest first. */
     async newestAfter(place: SnapshotKey, after: number, limit: number): NumberedEntries {
@@ -58,12 +58,14 @@ export function createTranscriptRepository(database: Database) {
       const version = database.historyVersion();
       const key = JSON.stringify([place.conversationId, place.session, place.reader, limit]);
       const known = version === null ? undefined : memory.get(key, version);
-      const read = await readSinceSummary(database, place, limit, known);
+      const read = await readEntriesSinceSummary(database, place, limit, known);
       const isUnchanged = version !== null && database.historyVersion() === version;
       // If the history changed during the read, or its summary was withdrawn, it is read again from
       // the start.
       const isStale = known !== undefined && (!isUnchanged || read.session.reaches < known.reaches);
-      const { summary, session } = isStale ? await readSinceSummary(database, place, limit) : read;
+      const { summary, session } = isStale
+        ? await readEntriesSinceSummary(database, place, limit)
+        : read;
       if (isUnchanged) memory.set(key, version, session);
       return { summary, entries: session.entries };
     },
@@ -110,12 +112,12 @@ export interface EntryRow extends Pick<TranscriptEntry, 'role'> {
 }
 
 /** Reads a session, or only the entries added since `known` was read. */
-async function readSinceSummary(
+async function readEntriesSinceSummary(
   database: Database,
   place: SummaryKey,
   limit: number,
-  known: RememberedSession = { entries: [], reaches: 0, characters: 0 },
-): Promise<{ readonly summary: StoredSummary | null; readonly session: RememberedSession }> {
+  known: CachedSession = { entries: [], reaches: 0, characters: 0 },
+): Promise<{ readonly summary: StoredSummary | null; readonly session: CachedSession }> {
   const after = known.entries.at(-1)?.seq ?? 0;
   const rows = await database.read((sql) => sql.all(SINCE_SUMMARY, { ...place, after, limit }));
   const row = rows.find(({ role }) => role === 'summary');
@@ -177,7 +179,7 @@ const BEHIND = defineStatement(`
     where conversation_id = :conversationId and session = :session and seq >= :first and seq <= :last)
   order by seq`).rows<MessageRow>();
 
-function toRemembered({ role, content, undelivered }: EntryRow): RememberedEntry {
+function toRememberedEntry({ role, content, undelivered }: EntryRow): RememberedEntry {
   const entry = { role, content: decodeJson(content) };
   return undelivered !== null ? { ...entry, undelivered } : entry;
 }
@@ -185,5 +187,5 @@ function toRemembered({ role, content, undelivered }: EntryRow): RememberedEntry
 const isEntry = (row: SinceSummaryRow): row is EntryRow => row.role !== 'summary';
 
 export const toNumberedEntry = (row: EntryRow): NumberedEntry => {
-  return { seq: row.seq, at: row.at, ...toRemembered(row) };
+  return { seq: row.seq, at: row.at, ...toRememberedEntry(row) };
 };

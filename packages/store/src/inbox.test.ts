@@ -4,7 +4,7 @@ import { openStore } from './open-store.ts';
 import type { Store } from './store.ts';
 import { listBothDatabases } from './testing/databases.ts';
 import {
-  claimTurnOf,
+  claimNextTurn,
   createAnswer,
   createMessage,
   createPart,
@@ -209,7 +209,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         await send('m2', (command) => command.startSession());
         await store.lanes.commit(lease, createAnswer('t1', ['old']), 1);
         await store.inbox.accept(createMessage('m3'));
-        const next = await claimTurnOf(store, lease, 't2');
+        const next = await claimNextTurn(store, lease, 't2');
         expect(next.session).toBe(1);
         expect(await store.transcript.recent('web:c1', 0, 9)).toHaveLength(1);
         expect(await store.transcript.recent('web:c1', 1, 9)).toEqual([]);
@@ -267,11 +267,11 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         expect(await store.lanes.commit(lease, createAnswer('t1', ['for both']), 1)).toBe(
           'committed',
         );
-        expect(listMessageIds(await claimTurnOf(store, lease, 't2'))).toEqual(['m3']);
+        expect(listMessageIds(await claimNextTurn(store, lease, 't2'))).toEqual(['m3']);
         expect(await ownStop('s2')).toMatchObject({ stoppedTurn: null, setAside: 0 });
         await store.lanes.commit(lease, createAnswer('t2', ['for u1']), 1);
         await store.inbox.accept(by('m5', 'u2'));
-        await claimTurnOf(store, lease, 't3');
+        await claimNextTurn(store, lease, 't3');
         expect(await ownStop('s3')).toMatchObject({ stoppedTurn: 't3', setAside: 0 });
         expect(await store.lanes.commit(lease, createAnswer('t3', ['late']), 1)).toBe('fenced');
       });

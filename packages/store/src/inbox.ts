@@ -13,7 +13,7 @@ import {
   listOwnerChats,
   listRecentMessages,
 } from './inbox-reads.ts';
-import { findReplaced, replaceEarlier } from './message-replacement.ts';
+import { findReplacedMessage, replaceEarlierMessage } from './message-replacement.ts';
 import {
   type AdmittedMessage,
   type FileRef,
@@ -44,7 +44,7 @@ export function createInboxRepository(database: Database, newId: NewId, files: S
       onReplaced?: (ids: readonly string[]) => void,
     ): Promise<'stored' | 'duplicate' | 'full'> =>
       files.withFiles(admitted.files, (stored) =>
-        database.write((sql) => storeWithinRoom(sql, admitted, { room, stored, onReplaced })),
+        database.write((sql) => storeUnlessInboxFull(sql, admitted, { room, stored, onReplaced })),
       ),
 
     /**
@@ -117,7 +117,7 @@ interface AcceptOptions {
   readonly onReplaced: ((ids: readonly string[]) => void) | undefined;
 }
 
-async function storeWithinRoom(
+async function storeUnlessInboxFull(
   sql: Sql,
   admitted: AdmittedMessage,
   { room, stored, onReplaced }: AcceptOptions,
@@ -136,12 +136,12 @@ async function storeMessage(
   onReplaced: (ids: readonly string[]) => void = () => undefined,
 ): Promise<'stored' | 'duplicate'> {
   const { message, receivedAt } = admitted;
-  const again = message.replaces === undefined ? null : await findReplaced(sql, admitted);
+  const again = message.replaces === undefined ? null : await findReplacedMessage(sql, admitted);
   const stored = again === null ? admitted : { ...admitted, message: again.message };
   const seq = await insertOnce(sql, stored, 'waiting');
   if (seq === null) return 'duplicate';
   if (again === null) insertAttachments(sql, seq, message, receivedAt, files);
-  else onReplaced(await replaceEarlier(sql, again, seq, { receivedAt, files }));
+  else onReplaced(await replaceEarlierMessage(sql, again, seq, { receivedAt, files }));
   return 'stored';
 }
 

@@ -6,26 +6,30 @@ export type {
   SignIn,
   SignInRepository,
 } from './access.ts';
-export type { AccountPause, SeenGroup } from './accounts.ts';
+export type { AccountPause, UnapprovedGroup } from './accounts.ts';
 export type { AgentFile, AgentFileRepository } from './agent-files.ts';
 export type { Approval, NewApproval } from './approval-rows.ts';
 export type { ApprovalVerdict } from './approvals.ts';
-export type { StepAside } from './asides.ts';
+export type { HiddenStepParts } from './asides.ts';
 export type { SenderKey } from './attachment-room.ts';
 export type {
   AttachmentKey,
   AttachmentRepository,
   DueAttachment,
-  KeptFile,
+  MessageFile,
   StoredAttachment,
 } from './attachments.ts';
-export type { BeforePart } from './before-part.ts';
+export type { ChatStateBeforePart } from './before-part.ts';
 export type { BranchedTurn, NewBranchTurn } from './branches.ts';
 export type { CommandTransaction, PairingState } from './commands.ts';
-export type { BrowserMarks, ConversationMark, MarkChange } from './conversation-marks.ts';
-export type { ShownApproval } from './conversation-views/approvals.ts';
-export type { ConversationDetails, ShownConversation } from './conversation-views/list.ts';
-export type { MessagePage, PageMark, ShownMessage } from './conversation-views/messages.ts';
+export type {
+  BrowserMarks,
+  ConversationMark,
+  ConversationMarkChange,
+} from './conversation-marks.ts';
+export type { ApprovalView } from './conversation-views/approvals.ts';
+export type { ConversationDetails, ConversationView } from './conversation-views/list.ts';
+export type { MessagePage, MessageView, PageCursor } from './conversation-views/messages.ts';
 export type { SearchHit } from './conversation-views/search.ts';
 export type { ConversationAction } from './conversation-views.ts';
 export type { ChatKey } from './conversations.ts';
@@ -34,14 +38,14 @@ export {
   HOOK_AGENT,
   isLane,
   type ModeChange,
-  type PlanRun,
+  type PlanRunResult,
   SUB_AGENT_LANE,
 } from './conversations.ts';
-export type { CronBounds, CronChange, CronJob, NewCronJob } from './cron-jobs.ts';
+export type { CronJob, CronJobChange, CronJobLimits, NewCronJob } from './cron-jobs.ts';
 export { StoreError } from './database.ts';
 export type { DeadLetter } from './dead-letter-rows.ts';
 export type { DeadLetterWake } from './dead-letters.ts';
-export type { MessageStory, PendingApproval, TurnStory, WhyRepository } from './decisions.ts';
+export type { MessageTrace, PendingApproval, TurnTrace, WhyRepository } from './decisions.ts';
 export type { DoneEffect } from './done-effects.ts';
 export { computeRemainingDelay } from './due.ts';
 export type {
@@ -50,18 +54,18 @@ export type {
   RawSearchResult,
 } from './forgetting/forgetting.ts';
 export type { PersonForgetResult } from './forgetting/person.ts';
-export { isOwnMessage } from './group-context.ts';
+export { isBotMessage } from './group-context.ts';
 export type {
-  HeartbeatEnd,
-  HeartbeatOrder,
   HeartbeatPlan,
   HeartbeatRun,
+  HeartbeatRunRequest,
+  HeartbeatRunResult,
   HeartbeatSlot,
 } from './heartbeat-runs.ts';
 export type { InboxRepository } from './inbox.ts';
 export type { LaneRepository } from './lanes.ts';
 export type { JoinRules } from './later-messages.ts';
-export type { LinkAction, LinkAsker, LinkRepository, LinkResult } from './links.ts';
+export type { LinkAction, LinkRepository, LinkRequester, LinkResult } from './links.ts';
 export type { MemoryIndex } from './memory-index.ts';
 export type { AnswerUsage, MessageAnswer } from './message-answers.ts';
 export { openStore } from './open-store.ts';
@@ -72,12 +76,12 @@ export type {
   PostRequest,
   PostResult,
 } from './outbox-parts.ts';
-export type { OwnAnswer } from './own-answers.ts';
+export type { AgentAnswer } from './own-answers.ts';
 export type {
   LeaseRepository,
   LeaseRow,
   NamedLease,
-  ProcessFacts,
+  ProcessInfo,
   ProcessRole,
   RunningProcess,
 } from './processes.ts';
@@ -87,7 +91,7 @@ export {
   type PromptSummary,
   type StoredPrompt,
 } from './prompt-rows.ts';
-export type { PromptRepository, PromptSearch } from './prompts.ts';
+export type { PromptFilter, PromptRepository } from './prompts.ts';
 export { type AnswerVerdict, SENT_FILES, toJoinedStep } from './questions.ts';
 export type { StoredMessage } from './reactions.ts';
 export { isSameDestination } from './ready-messages.ts';
@@ -99,7 +103,7 @@ export type {
 } from './recorded-turns.ts';
 export type { NumberedEntry, RememberedEntry } from './remembered-history.ts';
 export type { Backlog, OldestWork } from './reports.ts';
-export type { RetentionAges, RetentionBounds, RetentionRun } from './retention.ts';
+export type { RetentionAges, RetentionLimits, RetentionRun } from './retention.ts';
 export type { RewindPoint, RewindResult, Rewound } from './rewind.ts';
 export type {
   AdmittedMessage,
@@ -121,7 +125,7 @@ export type {
   TodoItem,
   TodoRepository,
 } from './sessions.ts';
-export type { ShownQuestion } from './shown-questions.ts';
+export type { OpenQuestionView } from './shown-questions.ts';
 export type {
   SoulFinding,
   SoulState,
@@ -131,18 +135,18 @@ export type {
 export type { SoulRepository } from './souls.ts';
 export type { TurnUsage } from './spend.ts';
 export {
-  type CountedUsage,
   countInputTokens,
+  type DailySpend,
   type SpendAccount,
-  type SpentOfDay,
+  type UsageTotals,
 } from './spend.ts';
 export type { StoppedWork } from './stop.ts';
-export type { StorageUse, TableUse } from './storage.ts';
+export type { StorageUsage, TableUsage } from './storage.ts';
 export type { Store } from './store.ts';
 export type { StoreMark } from './store-mark.ts';
-export type { Setback } from './store-state.ts';
+export type { StoreRollback } from './store-state.ts';
 export type { SubAgentBounds, SubAgentRepository, SubAgentRun } from './sub-agents.ts';
-export type { Takeover, WrittenReply } from './takeovers.ts';
+export type { PageReply, Takeover } from './takeovers.ts';
 export type { TurnRepository } from './turns.ts';
 export type { UsageDay, UsageGrouping, UsageSums } from './usage.ts';
 export type { UsageFigures } from './usage-tally.ts';

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { ClaimedTurn, Lease } from './rows.ts';
 import type { Store } from './store.ts';
 import { listBothDatabases } from './testing/databases.ts';
-import { createAnswer, createMessage, createPart, createRouteTo } from './testing/messages.ts';
+import { createAnswer, createMessage, createPart, createTestRoute } from './testing/messages.ts';
 
 const LEASE_MS = 10;
 
@@ -194,13 +194,13 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
           for (const next of steps) await scene.play(next);
           await scene.finish();
 
-          const rows = await store.inbox.recent(createRouteTo(chatId), 999);
+          const rows = await store.inbox.recent(createTestRoute(chatId), 999);
           const expected = rows
             .filter((row) => row.outcome === 'answered')
             .map((row) => row.message.messageId);
           expect(await answered(store, chatId)).toEqual(expected);
           expect(rows.filter((row) => row.outcome === null)).toEqual([]);
-          const sent = await store.outbox.recent(createRouteTo(chatId), 999);
+          const sent = await store.outbox.recent(createTestRoute(chatId), 999);
           expect(sent.map((entry) => entry.part.body.text)).toEqual(expected);
         }),
         toRunOptions(database.name === 'SQLite' ? 100 : 40),

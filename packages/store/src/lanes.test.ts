@@ -2,10 +2,10 @@ import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { Store } from './store.ts';
 import { listBothDatabases } from './testing/databases.ts';
 import {
-  claimTurnOf,
+  claimNextTurn,
   createAnswer,
   createMessage,
-  createRouteTo,
+  createTestRoute,
   listMessageIds,
   startTurn,
 } from './testing/messages.ts';
@@ -79,7 +79,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       it('[D13] is given up without being read: its messages become a dead letter, and later messages are answered', async () => {
         await store.inbox.accept(createMessage('m1'));
         await store.inbox.accept(createMessage('m2'));
-        expect(await drop(1)).toEqual({ kind: 'dropped', route: createRouteTo('c1') });
+        expect(await drop(1)).toEqual({ kind: 'dropped', route: createTestRoute('c1') });
         const [letter, ...others] = await store.deadLetters.open({ limit: 9 });
         expect(others).toEqual([]);
         expect(letter).toMatchObject({
@@ -96,7 +96,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         await store.inbox.accept(createMessage('m1'));
         await store.lanes.begin(work, 'followup', 't1', 1);
         await store.inbox.accept(createMessage('m2'));
-        expect(await drop(2)).toEqual({ kind: 'dropped', route: createRouteTo('c1') });
+        expect(await drop(2)).toEqual({ kind: 'dropped', route: createTestRoute('c1') });
         const letters = await store.deadLetters.open({ limit: 9 });
         expect(letters.map((letter) => letter.kind === 'unanswered' && letter.turnId)).toEqual([
           'dropped',
@@ -176,7 +176,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         await expect(store.lanes.commit(lease, commit, 2)).rejects.toEqual(fallen);
         expect(await store.lanes.commit(held, commit, 2)).toBe('committed');
         await expect(store.lanes.claim(lease, 'followup', 't2', 1)).rejects.toEqual(fallen);
-        expect(listMessageIds(await claimTurnOf(store, held, 't2', 'followup'))).toEqual(['m2']);
+        expect(listMessageIds(await claimNextTurn(store, held, 't2', 'followup'))).toEqual(['m2']);
       });
 
       it("can be acquired again by its owner, which fences the owner's earlier run", async () => {
@@ -271,7 +271,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         const { lease, turn } = await startTurn(store, 't1', 'web:c1', 'w1', 'followup');
         expect(listMessageIds(turn)).toEqual(['m1']);
         await store.lanes.commit(lease, createAnswer('t1', ['one']), 1);
-        expect(listMessageIds(await claimTurnOf(store, lease, 't2', 'followup'))).toEqual(['m2']);
+        expect(listMessageIds(await claimNextTurn(store, lease, 't2', 'followup'))).toEqual(['m2']);
       });
 
       it('[D03] collect makes separate turns for messages with different destinations, in order', async () => {
@@ -283,7 +283,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         const turns = [listMessageIds(turn)];
         for (const nth of [2, 3]) {
           await store.lanes.commit(lease, createAnswer(`t${nth - 1}`, []), 1);
-          turns.push(listMessageIds(await claimTurnOf(store, lease, `t${nth}`)));
+          turns.push(listMessageIds(await claimNextTurn(store, lease, `t${nth}`)));
         }
         expect(turns).toEqual([['m1', 'm2'], ['m3'], ['m4']]);
       });
@@ -324,7 +324,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         const { lease, turn } = await startTurn(store, 'unused', 'web:c1', 'w3');
         expect(turn.attempts).toBe(2);
         await store.lanes.commit(lease, createAnswer('t1', ['done']), 3);
-        expect(listMessageIds(await claimTurnOf(store, lease, 't2'))).toEqual(['m2']);
+        expect(listMessageIds(await claimNextTurn(store, lease, 't2'))).toEqual(['m2']);
       });
     });
 
@@ -337,7 +337,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
           { role: 'assistant', content: 'hi' },
         ] as const;
         await store.lanes.commit(lease, { ...createAnswer('t1', ['one', 'two']), entries }, 9);
-        const due = await store.outbox.next(createRouteTo('c1'));
+        const due = await store.outbox.next(createTestRoute('c1'));
         await store.outbox.markSending(due?.part.id ?? '', 10);
         await store.outbox.markFailed(due?.part.id ?? '', 'failed', 'blocked', 11, null);
         expect(await store.transcript.recent('web:c1', 0, 9)).toEqual([
@@ -359,10 +359,10 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
 
         expect(await store.transcript.recent('web:c1', 0, 9)).toEqual(entries);
         expect(await store.transcript.recent('web:c1', 0, 1)).toEqual([entries[1]]);
-        const parts = await store.outbox.recent(createRouteTo('c1'), 9);
+        const parts = await store.outbox.recent(createTestRoute('c1'), 9);
         expect(parts.map((entry) => entry.part.body.text)).toEqual(['one', 'two']);
         expect(parts.every((entry) => entry.part.turnId === 't1')).toBe(true);
-        expect((await store.inbox.recent(createRouteTo('c1'), 1))[0]?.outcome).toBe('answered');
+        expect((await store.inbox.recent(createTestRoute('c1'), 1))[0]?.outcome).toBe('answered');
         expect(await store.turns.totals(9)).toEqual({
           answered: 1,
           failed: 0,
@@ -382,8 +382,8 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
 
         expect(await store.lanes.commit(lost, createAnswer('t1', ['ghost']), 1_001)).toBe('fenced');
         expect(await store.transcript.recent('web:c1', 0, 9)).toEqual([]);
-        expect(await store.outbox.next(createRouteTo('c1'))).toBeNull();
-        expect((await store.inbox.recent(createRouteTo('c1'), 1))[0]?.outcome).toBeNull();
+        expect(await store.outbox.next(createTestRoute('c1'))).toBeNull();
+        expect((await store.inbox.recent(createTestRoute('c1'), 1))[0]?.outcome).toBeNull();
         expect((await store.turns.totals(0)).answered).toBe(0);
         expect(await store.lanes.commit(now, createAnswer('t1', ['real']), 1_002)).toBe(
           'committed',
@@ -395,7 +395,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         const { lease } = await startTurn(store, 't1');
         await store.lanes.commit(lease, createAnswer('t1', ['once']), 1);
         expect(await store.lanes.commit(lease, createAnswer('t1', ['once']), 1)).toBe('fenced');
-        expect(await store.outbox.recent(createRouteTo('c1'), 9)).toHaveLength(1);
+        expect(await store.outbox.recent(createTestRoute('c1'), 9)).toHaveLength(1);
       });
 
       it('[D04] accepts only one of two simultaneous commits', async () => {
@@ -407,7 +407,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
           ),
         );
         expect(results.filter((result) => result === 'committed')).toHaveLength(1);
-        expect(await store.outbox.recent(createRouteTo('c1'), 9)).toHaveLength(1);
+        expect(await store.outbox.recent(createTestRoute('c1'), 9)).toHaveLength(1);
       });
 
       it("rejects a turn from another lane, even with a valid lease on the worker's own lane", async () => {
@@ -427,8 +427,8 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
           reason: 'not addressed',
         } as const;
         expect(await store.lanes.commit(lease, silent, 1)).toBe('committed');
-        expect((await store.inbox.recent(createRouteTo('c1'), 1))[0]?.outcome).toBe('silent');
-        expect(await store.outbox.next(createRouteTo('c1'))).toBeNull();
+        expect((await store.inbox.recent(createTestRoute('c1'), 1))[0]?.outcome).toBe('silent');
+        expect(await store.outbox.next(createTestRoute('c1'))).toBeNull();
       });
     });
 

@@ -1,17 +1,17 @@
-import type { BusyPolicy, FreshParts, NewId, ReplyRoute } from '@parley/core';
-import type { Claim, ClaimResult, LockedLane } from './claim-turn.ts';
+import type { BusyPolicy, CommittedParts, NewId, ReplyRoute } from '@parley/core';
+import type { ClaimResult, LockedLane, TurnClaimRequest } from './claim-turn.ts';
 import { claimTurn, claimTurnInLane } from './claim-turn.ts';
 import { ensureConversation, lockConversation, lockLeasedConversation } from './conversations.ts';
 import { type Database, defineStatement, type Sql } from './database.ts';
-import type { DropRequest } from './drop-waiting.ts';
+import type { LaneDropRequest } from './drop-waiting.ts';
 import type { JoinRules } from './later-messages.ts';
 import type { PromptWriter } from './prompts.ts';
-import { isPostponedCondition, type PostponedTurn, postponeTurn } from './put-off.ts';
+import { buildPostponedCondition, type PostponedTurn, postponeTurn } from './put-off.ts';
 import { renewLeases } from './renew-leases.ts';
 import type { ClaimedTurn, CommitResult, Lease, TurnCommit } from './rows.ts';
 import { OPEN_TOOLS_COLUMN } from './sessions.ts';
 import { SHARED_NOW, type SharedClock, STATEMENT_NOW } from './shared-clock.ts';
-import { isTakenOver, isTakenOverCondition, readMoment } from './taken-over.ts';
+import { buildTakenOverCondition, isTakenOver, readSharedTime } from './taken-over.ts';
 import { commitTurn } from './turns.ts';
 
 /**
@@ -84,7 +84,10 @@ export function createLaneRepository(
      * transaction.
      */
     claim: (lease: Lease, busy: BusyPolicy, newTurnId: string, now: number) =>
-      database.write((sql) => claimOrLeave(sql, { lease, busy, newTurnId, now }), 'process'),
+      database.write(
+        (sql) => claimTurnOrReleaseLane(sql, { lease, busy, newTurnId, now }),
+        'process',
+      ),
 
     /**
      * The attempt count is synced to disk, because a turn that crashes its process may bring down
@@ -119,8 +122,12 @@ export function createLaneRepository(
      * transaction (D04). `left`: no message was waiting, and the lane was released as requested.
      * `stored` is called after the commit.
      */
-    commit: (lease: Lease, commit: TurnCommit, now: number, stored?: (fresh: FreshParts) => void) =>
-      commitLane({ database, newId, prompts }, { lease, commit, now }, stored),
+    commit: (
+      lease: Lease,
+      commit: TurnCommit,
+      now: number,
+      stored?: (fresh: CommittedParts) => void,
+    ) => commitLane({ database, newId, prompts }, { lease, commit, now }, stored),
     /**
      * Postpones a lane's turn, which stays unfinished and is not claimed before the given time
      * unless a person writes. `fenced` if the lease was lost or the turn is over.
@@ -158,7 +165,7 @@ interface LaneRequest {
  * `taken-over`: a person has taken over the conversation (U12), so its messages and its unfinished
  * turn wait until the agent takes part again.
  */
-type BeginResult =
+type BeginWorkResult =
   | { kind: 'busy' | 'settling'; retryInMs: number }
   | { kind: 'none' | 'suspended' | 'taken-over' }
   | { kind: 'turn'; lease: Lease; turn: ClaimedTurn };
@@ -166,8 +173,8 @@ type BeginResult =
 async function beginWork(
   database: Database,
   work: LaneRequest,
-  { moment, ...claim }: Omit<Claim, 'lease'> & Pick<LaneWork, 'moment'>,
-): Promise<BeginResult> {
+  { moment, ...claim }: Omit<TurnClaimRequest, 'lease'> & Pick<LaneWork, 'moment'>,
+): Promise<BeginWorkResult> {
   return database.write(async (sql) => {
     const taken = await acquireLane(sql, { ...work, now: claim.now, moment });
     if (taken.kind !== 'held') return taken;
@@ -185,21 +192,24 @@ async function beginWork(
  * `held`: another worker has the lane or a person has taken over the conversation, so everything
  * still waits.
  */
-type Dropped =
+type DropLaneResult =
   | { readonly kind: 'dropped'; readonly route: ReplyRoute }
   | { readonly kind: 'none' | 'held' };
 
 async function dropLane(
   database: Database,
   work: LaneRequest,
-  { moment, ...dropped }: Pick<DropRequest, 'turnId' | 'reason' | 'now'> & Pick<LaneWork, 'moment'>,
-): Promise<Dropped> {
-  const { dropWaiting } = await import('./drop-waiting.ts');
+  {
+    moment,
+    ...dropped
+  }: Pick<LaneDropRequest, 'turnId' | 'reason' | 'now'> & Pick<LaneWork, 'moment'>,
+): Promise<DropLaneResult> {
+  const { dropWaitingMessages } = await import('./drop-waiting.ts');
   return database.write(async (sql) => {
     const taken = await acquireLane(sql, { ...work, now: dropped.now, moment });
     if (taken.kind !== 'held') return { kind: 'held' };
     const { lease, lane } = taken;
-    const route = await dropWaiting(sql, { ...dropped, lease, session: lane.session });
+    const route = await dropWaitingMessages(sql, { ...dropped, lease, session: lane.session });
     sql.send(LEAVE, lease);
     return route === null ? { kind: 'none' } : { kind: 'dropped', route };
   });
@@ -216,7 +226,7 @@ interface CommitDeps {
 async function commitLane(
   { database, newId, prompts }: CommitDeps,
   { lease, commit, now }: { lease: Lease; commit: TurnCommit; now: number },
-  stored?: (fresh: FreshParts) => void,
+  stored?: (fresh: CommittedParts) => void,
 ): Promise<CommitResult | 'left'> {
   // The prompt is hashed before the transaction, because on SQLite all other writers wait for a
   // transaction.
@@ -264,7 +274,7 @@ async function acquireLane(
   const { moment } = length;
   const locked = await lockConversation(sql, conversationId);
   const until = locked?.taken_over_until ?? null;
-  if (until !== null && isTakenOver(until, await readMoment(sql, moment)))
+  if (until !== null && isTakenOver(until, await readSharedTime(sql, moment)))
     return { kind: 'taken-over' };
   return { kind: 'busy', retryInMs: await waitForLease(sql, conversationId, length) };
 }
@@ -295,7 +305,7 @@ const SHORTEN = defineStatement(`
  * The last check and the release happen in one step, so that a message that arrives in between is
  * not missed.
  */
-async function claimOrLeave(sql: Sql, claim: Claim): Promise<ClaimResult> {
+async function claimTurnOrReleaseLane(sql: Sql, claim: TurnClaimRequest): Promise<ClaimResult> {
   const claimed = await claimTurn(sql, claim);
   if (claimed.kind !== 'turn' && claimed.kind !== 'fenced') sql.send(LEAVE, claim.lease);
   return claimed;
@@ -327,7 +337,7 @@ const ACQUIRE_LEASE = defineStatement(`
     lease_until = ${SHARED_NOW} + :leaseMs
   where id = :conversationId
     and (lease_until is null or lease_until <= ${SHARED_NOW} or lease_owner = :owner)
-    and (taken_over_until is null or not (${isTakenOverCondition(SHARED_NOW, 'conversation')}))
+    and (taken_over_until is null or not (${buildTakenOverCondition(SHARED_NOW, 'conversation')}))
   returning epoch, session, lease_owner, mode, plan, plan_run, model, ${OPEN_TOOLS_COLUMN},
   (select turn.id from turn
     where turn.conversation_id = :conversationId and turn.state = 'running') as unfinished,
@@ -366,14 +376,14 @@ const WITH_WORK = defineStatement(`
         where turn.conversation_id = inbox.conversation_id and turn.state = 'running'
         and approval.choices is null)
       and not exists (select 1 from turn where turn.conversation_id = inbox.conversation_id
-        and turn.state = 'running' and ${isPostponedCondition(SHARED_NOW)})
+        and turn.state = 'running' and ${buildPostponedCondition(SHARED_NOW)})
     union all
     select conversation_id, started_at as since from turn where state = 'running' and awaits is null
-      and not (put_off_until is not null and ${isPostponedCondition(SHARED_NOW)})
+      and not (put_off_until is not null and ${buildPostponedCondition(SHARED_NOW)})
   ) work join conversation on conversation.id = work.conversation_id
   where (conversation.lease_until is null or conversation.lease_until <= ${SHARED_NOW}
       or conversation.lease_until > ${SHARED_NOW} + :leaseMs)
-    and (conversation.taken_over_until is null or not (${isTakenOverCondition(SHARED_NOW, 'conversation')}))
+    and (conversation.taken_over_until is null or not (${buildTakenOverCondition(SHARED_NOW, 'conversation')}))
   group by work.conversation_id order by min(work.since) limit :limit`).rows<{
   readonly id: string;
 }>();

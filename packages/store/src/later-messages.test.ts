@@ -4,7 +4,7 @@ import type { InboxRow, Lease } from './rows.ts';
 import type { Store } from './store.ts';
 import { listDatabasesOfDay } from './testing/databases.ts';
 import {
-  claimTurnOf,
+  claimNextTurn,
   createAnswer,
   createMessage,
   listMessageIds,
@@ -68,7 +68,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
         });
         expect(await store.lanes.join(lease, joining(1, but), 5)).toEqual({ kind: 'none' });
         await store.lanes.commit(lease, createAnswer('t1', ['a']), 6);
-        expect(listMessageIds(await claimTurnOf(store, lease, 't2'))).toEqual(['m3', 'm4']);
+        expect(listMessageIds(await claimNextTurn(store, lease, 't2'))).toEqual(['m3', 'm4']);
       });
 
       it('[D02] refuses later messages once the lease is lost, and does not change anything', async () => {
@@ -119,7 +119,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
         expect(await store.turns.appendStep(lease, 't1', step, 6)).toBe('fenced');
         expect(await store.lanes.commit(lease, createAnswer('t1', ['late']), 6)).toBe('fenced');
         expect(await store.lanes.join(lease, joining(0), 6)).toEqual({ kind: 'fenced' });
-        const turn = await claimTurnOf(store, lease, 't2');
+        const turn = await claimNextTurn(store, lease, 't2');
         expect([listMessageIds(turn), turn.resumed, turn.steps]).toEqual([['m1', 'm2'], false, []]);
       });
 
@@ -153,7 +153,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
         for (let nth = 1; nth <= 3; nth += 1) {
           await store.inbox.accept(createMessage(`later-${nth}`));
           expect(await store.lanes.interrupt(lease, `t${nth}`, 5)).toEqual({ kind: 'interrupted' });
-          await claimTurnOf(store, lease, `t${nth + 1}`);
+          await claimNextTurn(store, lease, `t${nth + 1}`);
         }
         await store.inbox.accept(createMessage('later-4'));
         expect(await store.lanes.interrupt(lease, 't4', 5)).toEqual({ kind: 'goes-on' });
@@ -188,24 +188,23 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
         await store.lanes.commit(lease, createAnswer('t1', ['one']), 6);
         await store.groupContext.keep(place, heard, 1);
         await store.inbox.accept(createMessage('m2', 'c1', { type: 'group' }));
-        expect((await claimTurnOf(store, lease, 't2')).groupContext).toHaveLength(1);
+        expect((await claimNextTurn(store, lease, 't2')).groupContext).toHaveLength(1);
         await store.inbox.accept(createMessage('m3', 'c1', { type: 'group' }));
         await store.lanes.interrupt(lease, 't2', 7);
-        expect((await claimTurnOf(store, lease, 't3')).groupContext).toHaveLength(1);
+        expect((await claimNextTurn(store, lease, 't3')).groupContext).toHaveLength(1);
       });
     });
 
     it('[D03] follows the busy policy for the chat of its newest message', async () => {
       await store.lanes.commit(lease, createAnswer('t1', ['one']), 6);
       for (const id of ['m2', 'm3']) await store.inbox.accept(createMessage(id));
-      const one = await claimTurnOf(store, lease, 't2', { direct: 'followup' });
+      const one = await claimNextTurn(store, lease, 't2', { direct: 'followup' });
       expect(listMessageIds(one)).toEqual(['m2']);
       await store.lanes.commit(lease, createAnswer('t2', ['two']), 7);
       await store.inbox.accept(createMessage('m4'));
-      expect(listMessageIds(await claimTurnOf(store, lease, 't3', { group: 'followup' }))).toEqual([
-        'm3',
-        'm4',
-      ]);
+      expect(
+        listMessageIds(await claimNextTurn(store, lease, 't3', { group: 'followup' })),
+      ).toEqual(['m3', 'm4']);
     });
   });
 }

@@ -1,12 +1,12 @@
 import { ReplyRoute } from '@parley/core';
-import { keepFetchedRows } from './attachments.ts';
+import { selectFetchedRows } from './attachments.ts';
 import { listWaitingMessages } from './claim-turn.ts';
 import { lockLeasedConversation } from './conversations.ts';
 import { decodeCheckedJson, defineStatement, type Sql } from './database.ts';
-import { returnMessages } from './put-off.ts';
+import { requeueTurnMessages } from './put-off.ts';
 import { isSameDestination, selectReadyMessages } from './ready-messages.ts';
 import type { ClaimedTurn, InboxRow, JournalStep, Lease } from './rows.ts';
-import { isUnfinished, storeStep } from './turns.ts';
+import { isUnfinishedTurn, storeStep } from './turns.ts';
 
 /** Which messages may join a running turn, and the journal steps that record them (D03). */
 export interface JoinRules {
@@ -23,7 +23,7 @@ export interface JoinRules {
 }
 
 /** The result of trying to interrupt a running turn. */
-export type Interruption =
+export type InterruptResult =
   | { readonly kind: 'interrupted' }
   /**
    * The waiting messages may not end the turn, or its messages have been interrupted often enough.
@@ -49,12 +49,13 @@ export async function joinTurn(
 ): Promise<{ kind: 'joined'; rows: readonly InboxRow[] } | { kind: 'none' } | { kind: 'fenced' }> {
   const conversation = await lockLeasedConversation(sql, lease);
   const { turnId, mode } = joining;
-  if (conversation === null || !(await isUnfinished(sql, lease, turnId))) return { kind: 'fenced' };
+  if (conversation === null || !(await isUnfinishedTurn(sql, lease, turnId)))
+    return { kind: 'fenced' };
   // Messages written after `/new` or `/mode` belong in a turn that obeys these commands.
   if (mode !== undefined && conversation.mode !== mode) return { kind: 'none' };
   const turn = await sql.get(SESSION_OF, { turnId });
   if (turn?.session !== conversation.session) return { kind: 'none' };
-  const rows = await listJoiningMessages(sql, lease.conversationId, joining, now);
+  const rows = await listJoinableMessages(sql, lease.conversationId, joining, now);
   const last = rows.at(-1);
   if (last === undefined) return { kind: 'none' };
   // Only the oldest waiting messages join, without a gap, so that the lane's order is preserved
@@ -64,7 +65,7 @@ export async function joinTurn(
   return { kind: 'joined', rows };
 }
 
-async function listJoiningMessages(
+async function listJoinableMessages(
   sql: Sql,
   conversationId: string,
   { mayJoin }: JoinRules,
@@ -73,7 +74,7 @@ async function listJoiningMessages(
   const waiting = await listWaitingMessages(sql, conversationId, 'steer');
   const ready = selectReadyMessages(waiting, 'steer', now);
   if (ready.kind !== 'now') return [];
-  const rows = await keepFetchedRows(sql, ready.rows, now);
+  const rows = await selectFetchedRows(sql, ready.rows, now);
   const end = rows.findIndex((row) => !mayJoin(row));
   return end === -1 ? rows : rows.slice(0, end);
 }
@@ -100,7 +101,7 @@ interface InterruptRequest {
 export async function interruptTurn(
   sql: Sql,
   { lease, turnId, now }: InterruptRequest,
-): Promise<Interruption> {
+): Promise<InterruptResult> {
   const conversation = await lockLeasedConversation(sql, lease);
   if (conversation === null) return { kind: 'fenced' };
   const turn = await sql.get(RUNNING, { turnId, conversationId: lease.conversationId });
@@ -108,18 +109,18 @@ export async function interruptTurn(
   // A turn with an open question is not interrupted, because the answer may come soon. Nor is a
   // turn that started before `/new`.
   if (turn.awaits !== null || turn.session !== conversation.session) return { kind: 'goes-on' };
-  const found = await findInterrupting(sql, lease.conversationId, turnId, now);
-  if (found.kind === 'interrupted') returnMessages(sql, lease.conversationId, turnId, now);
+  const found = await checkForInterruption(sql, lease.conversationId, turnId, now);
+  if (found.kind === 'interrupted') requeueTurnMessages(sql, lease.conversationId, turnId, now);
   return found;
 }
 
 /** Only complete messages that a person wrote in the same chat interrupt a turn. */
-async function findInterrupting(
+async function checkForInterruption(
   sql: Sql,
   conversationId: string,
   turnId: string,
   now: number,
-): Promise<Interruption> {
+): Promise<InterruptResult> {
   const first = await sql.get(FIRST_OF_TURN, { turnId });
   if (first === undefined || first.interruptions >= MAX_IN_A_ROW) return { kind: 'goes-on' };
   const waiting = await listWaitingMessages(sql, conversationId, 'interrupt');
@@ -130,7 +131,7 @@ async function findInterrupting(
   const ready = selectReadyMessages(waiting, 'interrupt', now);
   if (ready.kind === 'later') return { kind: 'later', retryInMs: ready.at - now };
   if (ready.kind === 'nothing') return { kind: 'goes-on' };
-  const whole = await keepFetchedRows(sql, ready.rows, now);
+  const whole = await selectFetchedRows(sql, ready.rows, now);
   if (whole.length === 0) return { kind: 'later', retryInMs: FILE_MS };
   const isByPerson = whole.some(({ message }) => message.trigger === undefined);
   return { kind: isByPerson ? 'interrupted' : 'goes-on' };

@@ -2,7 +2,7 @@ import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { LinkAction, LinkResult } from './links.ts';
 import type { Store } from './store.ts';
 import { listDatabasesOfDay } from './testing/databases.ts';
-import { createMessage, createRouteTo } from './testing/messages.ts';
+import { createMessage, createTestRoute } from './testing/messages.ts';
 
 const MINUTE = 60_000;
 
@@ -58,7 +58,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
         kind: 'to-confirm',
         code: 'C',
         mainConversation: null,
-        makerRoute: createRouteTo('o1'),
+        makerRoute: createTestRoute('o1'),
       });
       expect(await members('b')).toEqual([]);
       expect(await make('o1', 'D')).toMatchObject({ code: 'C', typist: 'b' });
@@ -66,7 +66,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
         kind: 'linked',
         members: ['b', 'o1'],
         mainConversation: 'linked:C',
-        otherRoute: createRouteTo('b'),
+        otherRoute: createTestRoute('b'),
       });
       expect(await store.links.of('b')).toEqual({
         members: ['b', 'o1'],

@@ -31,7 +31,7 @@ export type LinkAction =
   | { readonly kind: 'leave'; readonly personId: string };
 
 /** The person who uses `/link`. */
-export interface LinkAsker {
+export interface LinkRequester {
   readonly personId: string;
   /** Whether this person owns the agent that they are writing to. */
   readonly isOwner: boolean;
@@ -155,7 +155,7 @@ const VALID_MS = 10 * 60_000;
 /** Runs a `/link` command inside the caller's transaction. */
 export async function applyLink(
   sql: Sql,
-  asker: LinkAsker,
+  asker: LinkRequester,
   action: LinkAction,
   route: ReplyRoute,
   now: number,
@@ -173,7 +173,7 @@ export async function applyLink(
 
 async function createLinkCode(
   sql: Sql,
-  { personId, isOwner }: LinkAsker,
+  { personId, isOwner }: LinkRequester,
   code: string,
   route: ReplyRoute,
   now: number,
@@ -190,7 +190,7 @@ async function createLinkCode(
 
 async function redeemTypedCode(
   sql: Sql,
-  asker: LinkAsker,
+  asker: LinkRequester,
   typed: string,
   route: ReplyRoute,
   now: number,
@@ -199,8 +199,8 @@ async function redeemTypedCode(
   if (code === undefined) return { kind: 'unknown-code' };
   if (code.creator_id === asker.personId) return confirmLinkCode(sql, asker, code, now);
   if (code.redeemer_id !== null) return { kind: 'taken' };
-  if (await transfersRights(sql, asker, code.creator_id)) return { kind: 'owner-must-make' };
-  if (code.creator_is_owner === 1) return waitForOwner(sql, asker, code, route);
+  if (await wouldTransferRights(sql, asker, code.creator_id)) return { kind: 'owner-must-make' };
+  if (code.creator_is_owner === 1) return requestOwnerConfirmation(sql, asker, code, route);
   if (asker.isOwner) return { kind: 'owner-must-make' };
   return redeemCode(sql, code, asker.personId, readCodeRoute(code.creator_route), now);
 }
@@ -209,9 +209,9 @@ async function redeemTypedCode(
  * Whether the person who typed the code owns an agent that its creator does not, because linking
  * would make the creator an owner as well.
  */
-async function transfersRights(
+async function wouldTransferRights(
   sql: Sql,
-  { personId, ownersOfAgents = [] }: LinkAsker,
+  { personId, ownersOfAgents = [] }: LinkRequester,
   makerId: string,
 ): Promise<boolean> {
   const gained = ownersOfAgents.filter((owners) => owners.includes(personId));
@@ -226,7 +226,7 @@ async function transfersRights(
  */
 async function confirmLinkCode(
   sql: Sql,
-  asker: LinkAsker,
+  asker: LinkRequester,
   code: LinkCode,
   now: number,
 ): Promise<LinkResult> {
@@ -236,9 +236,9 @@ async function confirmLinkCode(
   return redeemCode(sql, code, code.redeemer_id, readCodeRoute(code.redeemer_route), now);
 }
 
-async function waitForOwner(
+async function requestOwnerConfirmation(
   sql: Sql,
-  { personId }: LinkAsker,
+  { personId }: LinkRequester,
   code: LinkCode,
   route: ReplyRoute,
 ): Promise<LinkResult> {
@@ -269,7 +269,7 @@ function getMainConversation(found: AccountLink | null): string | null {
   return found?.byOwner === true ? found.mainConversation : null;
 }
 
-async function leaveLink(sql: Sql, asker: LinkAsker, personId: string): Promise<LinkResult> {
+async function leaveLink(sql: Sql, asker: LinkRequester, personId: string): Promise<LinkResult> {
   const own = await findLink(sql, asker.personId);
   if (own === null || !own.members.includes(personId)) return { kind: 'not-linked' };
   await removeMember(sql, personId);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import type { HeartbeatEnd, HeartbeatOrder } from './heartbeat-runs.ts';
+import type { HeartbeatRunRequest, HeartbeatRunResult } from './heartbeat-runs.ts';
 import type { ClaimedTurn, Lease } from './rows.ts';
 import type { Store } from './store.ts';
 import { listBothDatabases } from './testing/databases.ts';
@@ -85,7 +85,7 @@ async function repeat(once: () => Promise<void>): Promise<void> {
   }
 }
 
-function orderOf(id: string, agent: string, chatId: string): HeartbeatOrder {
+function orderOf(id: string, agent: string, chatId: string): HeartbeatRunRequest {
   const lane = `beat:${agent}`;
   const asked = createMessage(id, chatId);
   const inLane = { ...asked.message, chat: { id: lane, type: 'direct' as const } };
@@ -99,7 +99,7 @@ function orderOf(id: string, agent: string, chatId: string): HeartbeatOrder {
 }
 
 /** The alert is either sent immediately or held until `release` sends it. */
-function alerting(id: string, turnId: string): HeartbeatEnd {
+function alerting(id: string, turnId: string): HeartbeatRunResult {
   const isHeld = id.length % 2 === 0;
   return {
     id,

@@ -1,4 +1,4 @@
-import { readYesOrNo, splitReplyWords } from '@parley/core';
+import { parseYesOrNo, splitReplyWords } from '@parley/core';
 
 /**
  * Finds the choice that a typed answer refers to, if exactly one fits: by its number ("2", "the
@@ -12,7 +12,9 @@ export function matchChoice(text: string, choices: readonly string[]): string | 
   const same = choices.filter((choice) => splitReplyWords(choice).join(' ') === said);
   if (same.length > 0) return same[0] ?? null;
   return (
-    matchNumbered(words, choices) ?? matchYesOrNo(text, choices) ?? matchContained(words, choices)
+    matchNumberedChoice(words, choices) ??
+    matchYesOrNo(text, choices) ??
+    matchContainedWords(words, choices)
   );
 }
 
@@ -117,7 +119,7 @@ const AROUND: ReadonlySet<string> = new Set(
 );
 
 /** Matches a number or ordinal among filler words only, but not a quantity, as in "2 pieces". */
-function matchNumbered(words: readonly string[], choices: readonly string[]): string | null {
+function matchNumberedChoice(words: readonly string[], choices: readonly string[]): string | null {
   const [only, ...others] = words.filter((word) => !AROUND.has(word));
   if (only === undefined || others.length > 0) return null;
   if (LAST.has(only)) return choices.at(-1) ?? null;
@@ -129,10 +131,10 @@ function matchNumbered(words: readonly string[], choices: readonly string[]): st
 
 /** Matches a plain yes or no if exactly one choice starts with it. */
 function matchYesOrNo(text: string, choices: readonly string[]): string | null {
-  const meaning = readYesOrNo(text);
+  const meaning = parseYesOrNo(text);
   if (meaning !== 'yes' && meaning !== 'no') return null;
   return getOnlyMatch(
-    choices.filter((choice) => readYesOrNo(splitReplyWords(choice)[0] ?? '') === meaning),
+    choices.filter((choice) => parseYesOrNo(splitReplyWords(choice)[0] ?? '') === meaning),
   );
 }
 
@@ -141,7 +143,7 @@ const CHANGING =
   /(?:^|\s)(?:not|no|don't|never|neither|none|both|or|and|but|except|instead|all|nicht|kein|keine|keinen|weder|beide|oder|und|aber|außer|alle|pas|ni|et|ou|mais|non|ne|y|o|pero|не|ни|и|или|но|оба|不|都|和|或)(?:\s|$)/;
 
 /** Matches if every significant word occurs in exactly one choice. */
-function matchContained(words: readonly string[], choices: readonly string[]): string | null {
+function matchContainedWords(words: readonly string[], choices: readonly string[]): string | null {
   if (CHANGING.test(words.join(' '))) return null;
   const meant = words.filter((word) => !AROUND.has(word));
   if (meant.length === 0) return null;

@@ -39,7 +39,7 @@ export interface AnswerUsage {
 }
 
 /** Reads the answers to messages from the `inbox`, `turn` and `outbox` tables. */
-export function createMessageAnswers(database: Database) {
+export function createMessageAnswerRepository(database: Database) {
   return {
     /** Returns null if the message is not stored. */
     of: (key: MessageKey): Promise<MessageAnswer | null> =>
@@ -95,27 +95,27 @@ const PENDING = defineStatement(`
   readonly messageId: string;
 }>();
 
-type StatedPart = PartRow & { readonly state: PartState; readonly at: number };
+type PartStateRow = PartRow & { readonly state: PartState; readonly at: number };
 
 const OF_TURN = defineStatement(`
   select ${OUTBOX_COLUMNS}, state, created_at as at from outbox
-  where turn_id = :turnId and part_index is not null order by part_index`).rows<StatedPart>();
+  where turn_id = :turnId and part_index is not null order by part_index`).rows<PartStateRow>();
 
 const OF_COMMAND = defineStatement(`
-  select ${OUTBOX_COLUMNS}, state, created_at as at from outbox where answers = :seq order by seq`).rows<StatedPart>();
+  select ${OUTBOX_COLUMNS}, state, created_at as at from outbox where answers = :seq order by seq`).rows<PartStateRow>();
 
 /** Questions do not belong to a turn, so they are not part of the turn's answer. */
 const SINCE = defineStatement(`
   select ${OUTBOX_COLUMNS}, state, created_at as at from outbox
   where ${OF_CHAT} and turn_id is null and answers is null and created_at >= :since
-  order by seq`).rows<StatedPart>();
+  order by seq`).rows<PartStateRow>();
 
 function readAnswerParts(
   sql: Sql,
   key: MessageKey,
   { seq, outcome, turnId, receivedAt: since }: AnsweredRow,
   isSuspended: boolean,
-): Promise<readonly StatedPart[]> {
+): Promise<readonly PartStateRow[]> {
   if (isSuspended) return sql.all(SINCE, { ...key, since });
   if (turnId !== null && outcome !== null) return sql.all(OF_TURN, { turnId });
   return sql.all(OF_COMMAND, { seq });

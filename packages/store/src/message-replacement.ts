@@ -19,7 +19,7 @@ interface ReplacementRequest {
 }
 
 /** Decides whether a message replaces an earlier one; the caller has locked the conversation. */
-export async function findReplaced(
+export async function findReplacedMessage(
   sql: Sql,
   { conversationId, message: { replaces = '', ...message } }: AdmittedMessage,
 ): Promise<ReplacementRequest> {
@@ -52,7 +52,7 @@ export async function findReplaced(
  * Stores the files of the new message `seq`, and removes the earlier message and its answer from
  * the model's history; their rows stay. Returns the ids of the replaced messages and parts.
  */
-export async function replaceEarlier(
+export async function replaceEarlierMessage(
   sql: Sql,
   { message, filesOf, replaced }: ReplacementRequest,
   seq: number,

@@ -81,7 +81,7 @@ export async function refuseEmptyServer(database: Database, name: string): Promi
 /**
  * Throws StoreError `store-not-empty` if the database on a server already contains Parley's tables.
  */
-export async function refuseUsedServer(database: Database, name: string): Promise<void> {
+export async function refuseNonEmptyServer(database: Database, name: string): Promise<void> {
   const row = await database.read((sql) => sql.get(IS_THERE));
   if (row?.there !== true) return;
   throw new StoreError(
@@ -105,20 +105,20 @@ export async function createMigrationTable(sql: Sql): Promise<void> {
 const MAKE_LEDGER_STATEMENT = defineDynamicStatement(MAKE_LEDGER);
 
 /** An applied migration. */
-interface AppliedStep {
+interface AppliedMigration {
   readonly number: number;
   readonly parley_version: string;
 }
 
 const APPLIED = defineDynamicStatement(
   'select number, parley_version from parley_migration order by number',
-).rows<AppliedStep>();
+).rows<AppliedMigration>();
 
 /** Finds the newest applied migration that is unknown to this version of Parley. */
 export function findNewerMigration(
-  applied: readonly AppliedStep[],
+  applied: readonly AppliedMigration[],
   migrations: readonly Migration[],
-): AppliedStep | null {
+): AppliedMigration | null {
   const newest = migrations.at(-1)?.number ?? 0;
   const newer = applied.filter(({ number }) => number > newest);
   return newer.toSorted((a, b) => b.number - a.number)[0] ?? null;
@@ -129,7 +129,7 @@ export function findNewerMigration(
  * version of Parley.
  */
 export function refuseUnknownMigration(
-  applied: readonly AppliedStep[],
+  applied: readonly AppliedMigration[],
   migrations: readonly Migration[],
   name: string,
 ): void {
@@ -224,12 +224,12 @@ const LARGEST_LOG_BYTES = 64 * 1024 * 1024;
  * behind. Null if the migrations cannot be read (no such file, not a database, a file system
  * without links); opening the file then decides.
  */
-export function readAppliedSteps(path: string): readonly AppliedStep[] | null {
+export function readAppliedMigrations(path: string): readonly AppliedMigration[] | null {
   try {
     if (getDatabaseFileSize(path) === 0) return null;
     const log = getDatabaseFileSize(`${path}-wal`);
     if (log > LARGEST_LOG_BYTES) return null;
-    return log === 0 ? readWithoutLog(path) : readThroughLogCopy(path);
+    return log === 0 ? readMigrationsWithoutLog(path) : readMigrationsFromLogCopy(path);
   } catch {
     // If the file cannot be read, opening it fails too and reports the reason.
     return null;
@@ -241,29 +241,29 @@ function getDatabaseFileSize(path: string): number {
 }
 
 /** Without a log the file is complete, so SQLite need neither lock it nor create side files. */
-function readWithoutLog(path: string): readonly AppliedStep[] {
+function readMigrationsWithoutLog(path: string): readonly AppliedMigration[] {
   const url = pathToFileURL(path);
   url.searchParams.set('immutable', '1');
-  return listAppliedSteps(new DatabaseSync(url, { readOnly: true }));
+  return listAppliedMigrations(new DatabaseSync(url, { readOnly: true }));
 }
 
 /**
  * SQLite finds the log by the file's name, so this code reads a copy of the log beside a second
  * name for the same file.
  */
-function readThroughLogCopy(path: string): readonly AppliedStep[] {
+function readMigrationsFromLogCopy(path: string): readonly AppliedMigration[] {
   const folder = mkdtempSync(join(dirname(path), '.look-'));
   try {
     const other = join(folder, basename(path));
     linkSync(path, other);
     copyFileSync(`${path}-wal`, `${other}-wal`);
-    return listAppliedSteps(new DatabaseSync(other, { readOnly: true }));
+    return listAppliedMigrations(new DatabaseSync(other, { readOnly: true }));
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-function listAppliedSteps(sqlite: DatabaseSync): readonly AppliedStep[] {
+function listAppliedMigrations(sqlite: DatabaseSync): readonly AppliedMigration[] {
   try {
     const rows = sqlite.prepare('select number, parley_version from parley_migration').all();
     return rows.map((row) => ({

@@ -4,7 +4,7 @@ import { getFilesFolder } from './files/folder-bytes.ts';
 import {
   MIGRATIONS,
   migrate,
-  readAppliedSteps,
+  readAppliedMigrations,
   refuseEmptyServer,
   refuseMissingFile,
   refuseUnknownMigration,
@@ -51,7 +51,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const { name } = address;
   const isKnown = options.state !== undefined && options.state.seen !== null;
   if (isKnown && address.dialect === 'sqlite') refuseMissingFile(address.path, name);
-  const seen = address.dialect === 'sqlite' ? (readAppliedSteps(address.path) ?? []) : [];
+  const seen = address.dialect === 'sqlite' ? (readAppliedMigrations(address.path) ?? []) : [];
   refuseUnknownMigration(seen, MIGRATIONS, name);
   const database =
     address.dialect === 'sqlite'

@@ -4,9 +4,9 @@ import { INSERT_AGENT_FILE, toAgentFileRow } from './agent-files.ts';
 import type { ChatKey } from './conversations.ts';
 import { isTurnRunning, lockConversation, OF_CHAT } from './conversations.ts';
 import { decodeCheckedJson, defineStatement, encodeJson, type Sql } from './database.ts';
-import { keepGroupNotice } from './group-context.ts';
+import { storeGroupNotice } from './group-context.ts';
 import type { NewPart, PartWithBytes } from './rows.ts';
-import { isTakenOverCondition } from './taken-over.ts';
+import { buildTakenOverCondition } from './taken-over.ts';
 
 /**
  * When a process crashes, its `sending` rows become `pending` again or `unknown`, depending on the
@@ -138,7 +138,7 @@ export function insertParts(
     if (notice !== undefined) {
       const { channel, account, chatId } = part.route;
       const place = { channel, account, chatId, conversationId: notice.conversationId };
-      keepGroupNotice(sql, place, { key: row.id, text: notice.text }, now);
+      storeGroupNotice(sql, place, { key: row.id, text: notice.text }, now);
     }
     insertPartFile(sql, { ...part, ...(stored && { stored }) }, row.id, now);
     return {
@@ -232,7 +232,7 @@ export async function postParts(
     if (!(await isTurnRunning(sql, turn.id))) return { kind: 'over' };
     const posted = await sql.get(COUNT_POSTS, { turnId: turn.id, posts: `${PREFIX}%.0` });
     if ((posted?.count ?? 0) >= turn.most) return { kind: 'too-many' };
-    if (await isLedByPerson(sql, parts, now)) return { kind: 'taken-over' };
+    if (await isTakenOverByPerson(sql, parts, now)) return { kind: 'taken-over' };
   }
   // The message is marked in the same transaction, so that nobody can press a button on text that
   // is about to change.
@@ -253,7 +253,11 @@ export async function postParts(
 }
 
 /** Whether a person has taken over the conversation in the parts' chat. */
-async function isLedByPerson(sql: Sql, parts: readonly NewPart[], now: number): Promise<boolean> {
+async function isTakenOverByPerson(
+  sql: Sql,
+  parts: readonly NewPart[],
+  now: number,
+): Promise<boolean> {
   const [first] = parts;
   if (first === undefined) return false;
   const { channel, account, chatId, threadId: thread = '' } = first.route;
@@ -263,7 +267,7 @@ async function isLedByPerson(sql: Sql, parts: readonly NewPart[], now: number): 
 // Takeovers are rare, and an index covers the conversations that they affect.
 const LED_THERE = defineStatement(`
   select conversation.id from conversation
-  where taken_over_until is not null and ${isTakenOverCondition('cast(:now as bigint)', 'conversation')}
+  where taken_over_until is not null and ${buildTakenOverCondition('cast(:now as bigint)', 'conversation')}
     and exists (select 1 from inbox where inbox.conversation_id = conversation.id and ${OF_CHAT}
       and coalesce(/*pg cast(*/inbox.route/*pg  as json)*/ ->> 'threadId', '') = :thread)
   limit 1`).rows<{ readonly id: string }>();

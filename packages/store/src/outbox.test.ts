@@ -1,9 +1,9 @@
-import type { FreshParts } from '@parley/core';
+import type { CommittedParts } from '@parley/core';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { computeRemainingDelay } from './due.ts';
 import type { Store } from './store.ts';
 import { listBothDatabases } from './testing/databases.ts';
-import { createMessage, createPart, createRouteTo, startTurn } from './testing/messages.ts';
+import { createMessage, createPart, createTestRoute, startTurn } from './testing/messages.ts';
 
 const C1 = { channel: 'web', account: 'default', chatId: 'c1' };
 const C2 = { ...C1, chatId: 'c2' };
@@ -71,7 +71,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       const buttons = [{ label: 'Yes', data: '/yes' }];
       const parts = [createPart('one'), { ...createPart('two'), buttons }];
       const said = { turnId, outcome: 'answered', entries: [], parts, usage: null } as const;
-      let fresh: FreshParts | undefined;
+      let fresh: CommittedParts | undefined;
       await store.lanes.commit(lease, { ...said, trace: 'trace-1' }, 7, (stored) => {
         fresh = stored;
       });
@@ -217,7 +217,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       );
       await store.outbox.enqueue([createPart('a', 'done'), createPart('a', 'dead')], 0);
       await store.outbox.enqueue(
-        [{ ...createPart('a'), route: { ...createRouteTo('c1'), account: 'two' } }],
+        [{ ...createPart('a'), route: { ...createTestRoute('c1'), account: 'two' } }],
         0,
       );
       const waits = await sending({ ...C1, chatId: 'waits' });

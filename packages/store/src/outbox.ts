@@ -1,10 +1,10 @@
 import type { NewId } from '@parley/core';
-import { readBeforePart } from './before-part.ts';
+import { readChatStateBeforePart } from './before-part.ts';
 import type { ChatKey } from './conversations.ts';
 import { OF_CHAT } from './conversations.ts';
 import { type Database, defineStatement, type Sql, StoreError } from './database.ts';
 import { recordDeadPart } from './dead-letters.ts';
-import { isDueCondition } from './due.ts';
+import { buildDueCondition } from './due.ts';
 import type { StoredFiles } from './files/stored-files.ts';
 import { type HistoryState, selectHistoryState } from './history-state.ts';
 import {
@@ -21,7 +21,7 @@ import {
   postParts,
   readPart,
 } from './outbox-parts.ts';
-import { type AnsweredChat, listOwnAnswers, type OwnAnswer } from './own-answers.ts';
+import { type AgentAnswer, type AnsweredChat, listAgentAnswers } from './own-answers.ts';
 import { HAS_LEASE, type NamedLease } from './processes.ts';
 import type { NewPart } from './rows.ts';
 
@@ -29,17 +29,17 @@ import type { NewPart } from './rows.ts';
  * The durable handover between turn and delivery, stored in the `outbox` table. Commits insert
  * outbox rows; delivery advances their state.
  */
-export type OutboxRepository = ReturnType<typeof createOutboxUnder>;
+export type OutboxRepository = ReturnType<typeof createOutboxWithLease>;
 
 export function createOutboxRepository(database: Database, newId: NewId, files: StoredFiles) {
   return {
-    ...createOutboxUnder({ database, newId, files }, null),
+    ...createOutboxWithLease({ database, newId, files }, null),
     /**
      * Creates the outbox for a process that sends under this lease. Once the lease is lost, parts
      * can no longer be marked as sending (StoreError `store-fenced`), and outcomes are no longer
      * recorded for a part that the new lease holder took over.
      */
-    under: (held: NamedLease) => createOutboxUnder({ database, newId, files }, held),
+    under: (held: NamedLease) => createOutboxWithLease({ database, newId, files }, held),
   };
 }
 
@@ -49,7 +49,7 @@ interface OutboxDeps {
   readonly files: StoredFiles;
 }
 
-function createOutboxUnder({ database, newId, files }: OutboxDeps, lease: NamedLease | null) {
+function createOutboxWithLease({ database, newId, files }: OutboxDeps, lease: NamedLease | null) {
   return {
     ...createDeliveryOperations(database, newId, lease),
     ...createChatOperations(database, newId, files),
@@ -74,20 +74,20 @@ function createDeliveryOperations(database: Database, newId: NewId, lease: Named
      */
     markSending: async (partId: string, now: number): Promise<boolean> =>
       (await database.change('power-cut', MARK_SENDING, { partId, now, ...fence })) > 0 ||
-      confirmLease(database, lease),
+      assertLeaseHeld(database, lease),
     /**
      * Claims a part that a crashed process left in `sending`; false if the part is no longer in
      * that state.
      */
     takeOver: async (partId: string): Promise<boolean> =>
       (await database.change('power-cut', TAKE_OVER, { partId, ...fence })) > 0 ||
-      confirmLease(database, lease),
+      assertLeaseHeld(database, lease),
 
     /**
      * Reads the state of the chat before this part was marked as sending, to find the part on the
      * platform after a crash.
      */
-    before: (partId: string) => database.read((sql) => readBeforePart(sql, partId)),
+    before: (partId: string) => database.read((sql) => readChatStateBeforePart(sql, partId)),
 
     // If a power cut undoes the write of a receipt, the part stays in `sending`, which counts as
     // uncertain.
@@ -104,12 +104,12 @@ function createDeliveryOperations(database: Database, newId: NewId, lease: Named
       const params = { partId, messageId, now, epoch };
       if (following !== undefined) {
         return database.write(async (sql) => {
-          if ((await sql.run(SENT, params)) === 0) await requireState(sql, partId, 'sent');
+          if ((await sql.run(SENT, params)) === 0) await requirePartState(sql, partId, 'sent');
           return (await sql.run(MARK_SENDING, { partId: following, now, ...fence })) > 0;
         });
       }
       if ((await database.change('process', SENT, params)) === 0)
-        await database.read((sql) => requireState(sql, partId, 'sent'));
+        await database.read((sql) => requirePartState(sql, partId, 'sent'));
       return false;
     },
 
@@ -128,7 +128,7 @@ function createDeliveryOperations(database: Database, newId: NewId, lease: Named
       const attempts = attempt === 'counts' ? 1 : 0;
       const params = { partId, notBefore, now, error, line, attempts, epoch };
       if ((await database.change('power-cut', RETRY, params)) > 0) return;
-      await database.read((sql) => requireState(sql, partId, 'pending'));
+      await database.read((sql) => requirePartState(sql, partId, 'pending'));
     },
 
     /**
@@ -146,7 +146,7 @@ function createDeliveryOperations(database: Database, newId: NewId, lease: Named
     ): Promise<void> =>
       database.write(async (sql) => {
         if ((await sql.run(FAIL, { partId, state, error, now, epoch })) === 0) {
-          return await requireState(sql, partId, state);
+          return await requirePartState(sql, partId, state);
         }
         recordDeadPart(sql, partId, state, now);
         const rest = scope === 'answer' ? await sql.all(FAIL_REST, { partId, error, now }) : [];
@@ -197,8 +197,8 @@ function createChatOperations(database: Database, newId: NewId, files: StoredFil
       return counts;
     },
     /** Lists the agent's newest `limit` messages in one chat of a conversation, newest first. */
-    ownAnswers: (chat: AnsweredChat, limit: number): Promise<readonly OwnAnswer[]> =>
-      database.read((sql) => listOwnAnswers(sql, chat, limit)),
+    ownAnswers: (chat: AnsweredChat, limit: number): Promise<readonly AgentAnswer[]> =>
+      database.read((sql) => listAgentAnswers(sql, chat, limit)),
     /** Lists the newest `limit` parts sent to a chat, oldest first, for the web history. */
     recent: async (chat: ChatKey, limit: number): Promise<readonly OutboxEntry[]> => {
       const rows = await database.read((sql) => sql.all(RECENT, { ...chat, limit }));
@@ -275,7 +275,7 @@ const HOLDER = defineStatement(
  * Returns false if no row was changed although the lease is held; otherwise throws StoreError
  * `store-fenced`.
  */
-async function confirmLease(database: Database, lease: NamedLease | null): Promise<false> {
+async function assertLeaseHeld(database: Database, lease: NamedLease | null): Promise<false> {
   if (lease === null) return false;
   const { name, epoch } = lease;
   if ((await database.read((sql) => sql.get(HOLDER, { name, epoch }))) !== undefined) return false;
@@ -317,7 +317,7 @@ const STATE = defineStatement('select state from outbox where id = :partId').row
  * Throws StoreError `store-part-state` if the part is in another state or was taken over under a
  * later lease.
  */
-async function requireState(sql: Sql, partId: string, state: PartState): Promise<void> {
+async function requirePartState(sql: Sql, partId: string, state: PartState): Promise<void> {
   const row = await sql.get(STATE, { partId });
   if (row?.state === state) return;
   throw new StoreError(
@@ -355,16 +355,16 @@ const RECENT = defineStatement(`
 const CHATS_WITH_WORK = defineStatement(`
   select part.channel, part.account, part.chat_id as "chatId" from outbox part
   where part.channel = :channel and part.account = :account and part.${UNFINISHED}
-    and ${isDueCondition('part')} and not exists (select 1 from outbox earlier
+    and ${buildDueCondition('part')} and not exists (select 1 from outbox earlier
       where earlier.channel = part.channel and earlier.account = part.account
         and earlier.chat_id = part.chat_id and earlier.${UNFINISHED} and earlier.seq < part.seq)
   order by part.seq limit :limit`).rows<ChatKey>();
 
 const ACCOUNTS_WITH_WORK = defineStatement(`
   select 'parts' as kind, channel, account from outbox
-  where ${UNFINISHED} and ${isDueCondition('outbox')} group by channel, account
+  where ${UNFINISHED} and ${buildDueCondition('outbox')} group by channel, account
   union all select 'files', channel, account from attachment
-  where state = 'pending' and ${isDueCondition('attachment')} group by channel, account`).rows<AccountWork>();
+  where state = 'pending' and ${buildDueCondition('attachment')} group by channel, account`).rows<AccountWork>();
 
 const COUNTS = defineStatement('select state, count(*) as count from outbox group by state').rows<{
   readonly state: PartState;

@@ -1,6 +1,6 @@
 import type { ReplyRoute } from '@parley/core';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import { isPressOfMessage, type PressableMessage } from './presses.ts';
+import { type ButtonMessage, isPressOnStoredMessage } from './presses.ts';
 import type { NewPart } from './rows.ts';
 import type { Store } from './store.ts';
 import { listDatabasesOfDay } from './testing/databases.ts';
@@ -8,7 +8,7 @@ import {
   createAnswer,
   createMessage,
   createPart,
-  createRouteTo,
+  createTestRoute,
   startTurn,
 } from './testing/messages.ts';
 
@@ -34,7 +34,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
         await store.outbox.markSent(waiting.id, `p${sent}`, 2);
       }
     };
-    const own = async (conversationId = OWN, route: ReplyRoute = createRouteTo('c1')) =>
+    const own = async (conversationId = OWN, route: ReplyRoute = createTestRoute('c1')) =>
       (await store.outbox.ownAnswers({ conversationId, route }, 20)).map(
         ({ messageId }) => messageId,
       );
@@ -92,7 +92,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       await answered('t2');
       expect(await own()).toEqual(['p2', 'p1']);
       const [newest] = await store.outbox.ownAnswers(
-        { conversationId: OWN, route: createRouteTo('c1') },
+        { conversationId: OWN, route: createTestRoute('c1') },
         1,
       );
       expect(newest).toMatchObject({ messageId: 'p2', people: ['web:u1'] });
@@ -129,7 +129,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       await answered('t3', { threadId: '7' });
       expect(await own()).toEqual(['p1']);
       expect(await own('@bo/web:c1')).toEqual(['p2']);
-      expect(await own(OWN, createRouteTo('c1', '7'))).toEqual(['p3']);
+      expect(await own(OWN, createTestRoute('c1', '7'))).toEqual(['p3']);
     });
 
     it('[G05] accepts changes only to sent answers, whatever id is given', async () => {
@@ -167,13 +167,13 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
 
 describe('a button press', () => {
   const data = '/approve ABC234';
-  const stored = (more: Partial<PressableMessage>): PressableMessage => ({
+  const stored = (more: Partial<ButtonMessage>): ButtonMessage => ({
     messageId: 'p1',
     changed: null,
     data: [data, '/deny ABC234'],
     ...more,
   });
-  it.each<[string, readonly PressableMessage[], boolean]>([
+  it.each<[string, readonly ButtonMessage[], boolean]>([
     ['on the question as it was sent counts', [stored({})], true],
     ['on an edited question is ignored', [stored({ changed: 'edited' })], false],
     ['on a deleted question is ignored', [stored({ changed: 'deleted' })], false],
@@ -191,9 +191,9 @@ describe('a button press', () => {
       false,
     ],
   ])('[G05] %s', (_where, messages, counts) => {
-    expect(isPressOfMessage(messages, { pressed: 'p1', data })).toBe(counts);
+    expect(isPressOnStoredMessage(messages, { pressed: 'p1', data })).toBe(counts);
   });
-  it.each<[string, Partial<PressableMessage>, string, boolean]>([
+  it.each<[string, Partial<ButtonMessage>, string, boolean]>([
     ['with words that were asked for counts', {}, '/answer ABC234 in my words', true],
     ['with words for another question is ignored', {}, '/answer XYZ789 in my words', false],
     ['with a code that only starts the same is ignored', {}, '/answer ABC2345 in my words', false],
@@ -212,6 +212,6 @@ describe('a button press', () => {
     ],
   ])('[G05] %s', (_what, more, written, counts) => {
     const message = stored({ data: ['/answer ABC234 skip'], asks: ['/answer ABC234'], ...more });
-    expect(isPressOfMessage([message], { pressed: 'p1', data: written })).toBe(counts);
+    expect(isPressOnStoredMessage([message], { pressed: 'p1', data: written })).toBe(counts);
   });
 });

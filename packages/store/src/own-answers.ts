@@ -2,11 +2,11 @@ import type { InboundMessage, ReplyRoute } from '@parley/core';
 import { OF_CHAT } from './conversations.ts';
 import { defineStatement, encodeJson, type Sql } from './database.ts';
 import { OUTBOX_COLUMNS, type PartRow, readPart } from './outbox-parts.ts';
-import { isPressOfMessage, type PressableMessage } from './presses.ts';
+import { type ButtonMessage, isPressOnStoredMessage } from './presses.ts';
 import { INBOX_COLUMNS, type MessageRow, readInboxRow } from './rows.ts';
 
 /** A sent answer part, which the agent may refer to as its own message. */
-export interface OwnAnswer {
+export interface AgentAnswer {
   readonly partId: string;
   readonly messageId: string;
   /** The people whose messages the answer was for: `telegram:42`. */
@@ -25,11 +25,11 @@ export interface AnsweredChat {
  * not edit, delete or count them: questions, notices, alerts, codes and links from Parley, a
  * person's replies on the page, and answers from other agents, topics and conversations.
  */
-export async function listOwnAnswers(
+export async function listAgentAnswers(
   sql: Sql,
   { conversationId, route: { channel, account, chatId, threadId } }: AnsweredChat,
   limit: number,
-): Promise<readonly OwnAnswer[]> {
+): Promise<readonly AgentAnswer[]> {
   const chat = { channel, account, chatId, conversationId };
   const rows = (await sql.all(OWN, { ...chat, limit: 4 * limit })).filter(
     (row) => readPart(row).route.threadId === threadId,
@@ -67,7 +67,7 @@ const ANSWERED = defineStatement(`
  * Whether a message counts: it was either typed, or sent by pressing a stored button on an unedited
  * message.
  */
-export async function isValidPress(sql: Sql, message: InboundMessage): Promise<boolean> {
+export async function isValidButtonPress(sql: Sql, message: InboundMessage): Promise<boolean> {
   const { channel, account, chat, pressed, text: data } = message;
   if (pressed === undefined) return true;
   const rows = await sql.all(PRESSABLE, { channel, account, chatId: chat.id, pressed });
@@ -77,12 +77,12 @@ export async function isValidPress(sql: Sql, message: InboundMessage): Promise<b
       buttons.flatMap((one) => ((one.asks !== undefined) === asks ? one.data : []));
     return { messageId, changed, data: dataOf(false), asks: dataOf(true) };
   });
-  return isPressOfMessage(messages, { pressed, data });
+  return isPressOnStoredMessage(messages, { pressed, data });
 }
 
 const PRESSABLE = defineStatement(`
   select ${OUTBOX_COLUMNS}, platform_message_id as "messageId", changed from outbox
   where ${OF_CHAT} and has_buttons = 1
     and (platform_message_id = :pressed or platform_message_id is null)`).rows<
-  PartRow & Omit<PressableMessage, 'data' | 'asks'>
+  PartRow & Omit<ButtonMessage, 'data' | 'asks'>
 >();

@@ -1,7 +1,7 @@
 import type { NewId, OutboundPart } from '@parley/core';
 import { withdrawApprovals } from './approvals.ts';
 import { isOfPerson } from './claim-turn.ts';
-import { lockUndeleted } from './conversations.ts';
+import { lockUndeletedConversation } from './conversations.ts';
 import { defineStatement, encodeJson, type Sql } from './database.ts';
 import { releaseGroupContext } from './group-context.ts';
 import { insertParts } from './outbox-parts.ts';
@@ -13,7 +13,7 @@ import {
   readInboxRow,
   type TranscriptEntry,
 } from './rows.ts';
-import { readHold, readMoment } from './taken-over.ts';
+import { readConversationHold, readSharedTime } from './taken-over.ts';
 import { appendHistory } from './turns.ts';
 
 /** A message that a person writes in a chat, as the agent or as themselves (U12). */
@@ -67,19 +67,23 @@ export async function replyAsPerson(
 ): Promise<ReplyResult | null> {
   const { conversationId, requestKey, by } = reply;
   // The lock makes a repeated request wait until the first request is stored.
-  const lane = await lockUndeleted(sql, conversationId);
+  const lane = await lockUndeletedConversation(sql, conversationId);
   if (lane === undefined) return null;
   const known = await sql.get(KNOWN, { requestKey });
   if (known !== undefined) return { kind: 'known', turnId: known.id };
-  const now = await readMoment(sql, moment);
-  const hold = await readHold(sql, conversationId, lane.taken_over_until, now);
+  const now = await readSharedTime(sql, moment);
+  const hold = await readConversationHold(sql, conversationId, lane.taken_over_until, now);
   if (hold === 'deletion') return null;
   const turnId = newId('turn');
   const { session } = lane;
   const isLed = hold === 'person';
-  const unfinished = isLed ? await endUnfinished(sql, { conversationId, session, by, now }) : [];
+  const unfinished = isLed
+    ? await endUnfinishedTurn(sql, { conversationId, session, by, now })
+    : [];
   sql.send(WRITE, { turnId, conversationId, session, now, by, as: reply.as, requestKey });
-  const answered = isLed ? await answerWaiting(sql, reply, { turnId, now, unfinished }) : [];
+  const answered = isLed
+    ? await answerWaitingMessages(sql, reply, { turnId, now, unfinished })
+    : [];
   appendHistory(sql, reply.entries(answered), { conversationId, session, turnId, now });
   const parts = insertParts(sql, reply.parts, { turnId, now, newId });
   return { kind: 'stored', turnId, answered: answered.length, parts };
@@ -97,7 +101,7 @@ interface UnfinishedTurn {
  * returns their numbers. A turn from before `/new`, or a turn with only Parley's own messages,
  * continues later.
  */
-async function endUnfinished(
+async function endUnfinishedTurn(
   sql: Sql,
   { conversationId, session, by, now }: UnfinishedTurn,
 ): Promise<readonly number[]> {
@@ -112,17 +116,17 @@ async function endUnfinished(
   return rows.map(({ seq }) => seq);
 }
 
-interface WaitingAnswer {
+interface AnswerWaitingParams {
   readonly turnId: string;
   readonly now: number;
   readonly unfinished: readonly number[];
 }
 
 /** Closes the people's messages that this reply answers, and returns them. */
-async function answerWaiting(
+async function answerWaitingMessages(
   sql: Sql,
   { conversationId, seen = Number.MAX_SAFE_INTEGER }: PersonReply,
-  { turnId, now, unfinished }: WaitingAnswer,
+  { turnId, now, unfinished }: AnswerWaitingParams,
 ): Promise<readonly InboxRow[]> {
   const waiting = (await sql.all(WAITING, { conversationId })).map(readInboxRow);
   const answered = waiting.filter(

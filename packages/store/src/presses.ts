@@ -4,7 +4,7 @@ import type { PartChange } from './outbox-parts.ts';
  * A stored part with buttons; `messageId` is null while it is unknown whether and where the part
  * was delivered.
  */
-export interface PressableMessage {
+export interface ButtonMessage {
   readonly messageId: string | null;
   readonly changed: PartChange | null;
   /** The text that each of the message's buttons sends. */
@@ -18,16 +18,16 @@ export interface PressableMessage {
  * form, and the message was never edited. A button may be pressed before the message id is stored,
  * or although sending seemed to fail; in both cases, the message cannot have been edited.
  */
-export function isPressOfMessage(
-  messages: readonly PressableMessage[],
+export function isPressOnStoredMessage(
+  messages: readonly ButtonMessage[],
   { pressed, data }: { readonly pressed: string; readonly data: string },
 ): boolean {
-  const offering = messages.filter((message) => isOffered(message, data));
+  const offering = messages.filter((message) => hasButtonData(message, data));
   const itself = offering.find(({ messageId }) => messageId === pressed);
   if (itself !== undefined) return itself.changed === null;
   return offering.some(({ messageId, changed }) => messageId === null && changed === null);
 }
 
-function isOffered({ data: all, asks = [] }: PressableMessage, data: string): boolean {
+function hasButtonData({ data: all, asks = [] }: ButtonMessage, data: string): boolean {
   return all.includes(data) || asks.some((before) => data.startsWith(`${before} `));
 }

@@ -21,7 +21,7 @@ export type ProcessRole = 'all' | 'gateway' | 'worker';
 const PROCESS_GONE_AFTER_MS = 15_000;
 
 /** Values that must be the same in all processes of a deployment. */
-export const ProcessFacts = z.object({
+export const ProcessInfo = z.object({
   agent: z.string(),
   /** The id stored in the workspace folder; null if the folder cannot be read. */
   workspace: z.string().nullable(),
@@ -31,7 +31,7 @@ export const ProcessFacts = z.object({
   clockAheadMs: z.number(),
 });
 
-export type ProcessFacts = Readonly<z.infer<typeof ProcessFacts>>;
+export type ProcessInfo = Readonly<z.infer<typeof ProcessInfo>>;
 
 /** A process in the deployment, as the other processes see it. */
 export interface RunningProcess {
@@ -45,7 +45,7 @@ export interface RunningProcess {
   readonly version: string;
   /** When the process was first recorded, on the clock that all processes share. */
   readonly startedAt: number;
-  readonly facts?: ProcessFacts;
+  readonly facts?: ProcessInfo;
 }
 
 /** The outcome of a process's heartbeat. */
@@ -104,7 +104,7 @@ export function createProcessRepository(
       return rows.map(({ facts, ...about }) => ({
         ...about,
         ...(facts !== null && {
-          facts: decodeCheckedJson(ProcessFacts, facts, 'shared values of a process'),
+          facts: decodeCheckedJson(ProcessInfo, facts, 'shared values of a process'),
         }),
       }));
     },
@@ -316,7 +316,7 @@ const HELD = defineStatement(`
  * The adapter values stored for one account. Once another process has taken over the lease, the
  * values are read-only: `set` and `clear` throw StoreError `store-fenced`.
  */
-export function createAdapterValues(
+export function createAdapterValueStore(
   database: Database,
   { channel, account, lease }: AdapterStateKey,
 ): AdapterValues {

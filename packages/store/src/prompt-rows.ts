@@ -2,14 +2,14 @@ import { hash } from 'node:crypto';
 import {
   computeRequestSizes,
   type MessageSize,
+  memoizeByText,
   PromptLists,
   type PromptMessage,
   PromptTarget,
-  rememberTexts,
   type SentPrompt,
   type SentRequest,
 } from '@parley/core';
-import type { StepAside } from './asides.ts';
+import type { HiddenStepParts } from './asides.ts';
 import { decodeCheckedJson, encodeJson } from './database.ts';
 
 /**
@@ -36,7 +36,7 @@ export interface PromptSummary {
 export interface StoredPrompt extends PromptSummary, SentRequest {
   readonly messages: readonly PromptMessage[];
   /** What the model wrote in addition to its answer, by turn step. */
-  readonly asides: readonly StepAside[];
+  readonly asides: readonly HiddenStepParts[];
 }
 
 /** A turn's prompt, from which totals and hashes are computed. */
@@ -61,7 +61,7 @@ const REMEMBERED = 600_000;
  * prompts.
  */
 export function createTextHasher() {
-  return rememberTexts(hashText, REMEMBERED);
+  return memoizeByText(hashText, REMEMBERED);
 }
 
 export function hashText(text: string): HashedText {

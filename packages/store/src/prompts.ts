@@ -1,4 +1,4 @@
-import { readAsides } from './asides.ts';
+import { readHiddenStepParts } from './asides.ts';
 import {
   type Database,
   decodeJson,
@@ -24,7 +24,7 @@ import {
 } from './prompt-rows.ts';
 
 /** Conditions that a prompt must satisfy to be listed. */
-export interface PromptSearch {
+export interface PromptFilter {
   /** A conversation id, or the platform's chat id. */
   readonly chat?: string | undefined;
   /** The platform id of a message that the turn answered. */
@@ -98,7 +98,7 @@ export function createPromptRepository(database: Database) {
         if (row === undefined) return null;
         const rows = await sql.all(TEXTS, { hashes: encodeJson(listHashes(row)) });
         const texts = new Map(rows.map(({ hash, content }) => [hash, String(decodeJson(content))]));
-        const asides = await readAsides(sql, turnId);
+        const asides = await readHiddenStepParts(sql, turnId);
         return {
           ...toStoredPrompt(row, (hash) => texts.get(hash) ?? throwMissingText(turnId)),
           asides,
@@ -111,7 +111,7 @@ export function createPromptRepository(database: Database) {
       messageId,
       before,
       limit,
-    }: PromptSearch): Promise<readonly PromptSummary[]> {
+    }: PromptFilter): Promise<readonly PromptSummary[]> {
       const { at = Number.MAX_SAFE_INTEGER, turnId = '' } = before ?? {};
       const quoted = JSON.stringify(messageId ?? '').replaceAll(/[!%_]/g, '!$&');
       const message = messageId === undefined ? '%' : `%${quoted}%`;

@@ -16,7 +16,7 @@ export interface PostponedTurn {
 const MAX_PUT_OFF_MS = 3_600_000;
 
 /** `isPostponed` as an SQL condition on the `turn` table; `moment` is the current time. */
-export function isPostponedCondition<const Moment extends string>(moment: Moment) {
+export function buildPostponedCondition<const Moment extends string>(moment: Moment) {
   return `turn.put_off_until > ${moment}
   and turn.put_off_until <= cast(${moment} as bigint) + ${MAX_PUT_OFF_MS}` as const;
 }
@@ -44,7 +44,7 @@ const PUT_OFF = defineStatement(`
   where id = :turnId and conversation_id = :conversationId and state = 'running'`);
 
 /** Ends a running turn and returns its messages to the queue, ahead of newer ones. */
-export function returnMessages(
+export function requeueTurnMessages(
   sql: Sql,
   conversationId: string,
   turnId: string,

@@ -14,12 +14,12 @@ import { createStore, type Store } from './store.ts';
 import { StoreState } from './store-state.ts';
 import { listBothDatabases } from './testing/databases.ts';
 import {
-  claimTurnOf,
+  claimNextTurn,
   createAnswer,
   createMessage,
   createPart,
-  createRouteTo,
-  doTurnWork,
+  createTestRoute,
+  runTurnWork,
   startTurn,
 } from './testing/messages.ts';
 import { createTimedIds } from './timed-ids.ts';
@@ -54,7 +54,7 @@ describe("every query's plan", () => {
     await state.check((work) => watched.write(work));
     await state.lastSetback();
     await useEverything(store);
-    await doTurnWork(store);
+    await runTurnWork(store);
     await useRetention(store);
     isDeleting = true;
     await store.forgetting.deleteConversation({
@@ -146,7 +146,7 @@ describe.runIf(postgres?.available)('query plans on PostgreSQL', () => {
         where message_id in ('m1', 'm2')`);
     }
     await client.query('analyze inbox');
-    const values = orderValues(CHATS, [{ ...createRouteTo('c1'), limit: 9 }]);
+    const values = orderValues(CHATS, [{ ...createTestRoute('c1'), limit: 9 }]);
     const plan = await client.query(
       `explain (analyze) ${getStatementText('postgres', CHATS)}`,
       values,
@@ -177,7 +177,7 @@ function planOf(database: DatabaseSync, text: string): string[] {
 async function useEverything(store: Store): Promise<void> {
   await useAttachments(store);
   await usePrompts(store);
-  const chat = createRouteTo('c1');
+  const chat = createTestRoute('c1');
   for (const id of ['m1', 'm2', 'm3']) await store.inbox.accept(createMessage(id));
   const heard = { messageId: 'g', senderId: 'u', senderName: 'Bo', text: 'g' };
   await store.groupContext.keep({ ...chat, conversationId: 'web:c1' }, heard, 0);
@@ -213,15 +213,15 @@ async function useEverything(store: Store): Promise<void> {
   await store.lanes.renew([lease], 9);
   await store.lanes.newestWaiting('web:c1');
   await store.turns.appendStep(lease, 't1', { index: 0, content: 0 }, 0);
-  await claimTurnOf(store, lease, 't1', 'followup');
+  await claimNextTurn(store, lease, 't1', 'followup');
   const joining = { turnId: 't1', mode: undefined, mayJoin: () => true };
   await store.lanes.join(lease, { ...joining, steps: () => [{ index: 1, content: 0 }] }, 0);
   await store.inbox.accept(createMessage('m6'));
   await store.lanes.interrupt(lease, 't1', 0);
-  await claimTurnOf(store, lease, 't1a', { direct: 'collect' });
+  await claimNextTurn(store, lease, 't1a', { direct: 'collect' });
   await store.lanes.commit(lease, createAnswer('t1a', ['a', 'b', 'c']), 0);
   await store.inbox.accept(createMessage('m7'));
-  await claimTurnOf(store, lease, 't2', 'collect');
+  await claimNextTurn(store, lease, 't2', 'collect');
   await store.inbox.command(createMessage('m4'), async (command) => {
     await command.stop();
     command.answer(createPart('stopped'));
@@ -230,7 +230,7 @@ async function useEverything(store: Store): Promise<void> {
   const { message: typed, ...pressed } = createMessage('m8');
   const press = { ...pressed, message: { ...typed, pressed: 'p1' } };
   await store.inbox.command(press, (command) => command.pressCounts());
-  await store.outbox.ownAnswers({ conversationId: 'web:c1', route: createRouteTo('c1') }, 5);
+  await store.outbox.ownAnswers({ conversationId: 'web:c1', route: createTestRoute('c1') }, 5);
   await store.lanes.release(lease);
   await store.lanes.withWork(5, 10_000);
   await store.lanes.releaseAll();
@@ -313,7 +313,7 @@ async function useDeadLetters(store: Store): Promise<void> {
 }
 
 async function usePrompts(store: Store): Promise<void> {
-  const { channel, account, chatId } = createRouteTo('c1');
+  const { channel, account, chatId } = createTestRoute('c1');
   const who = { chatType: 'direct', personId: 'u', personName: 'Bo' } as const;
   const part = { layer: 'l', source: 's', stable: true, cut: null, tokens: 1, text: 't' };
   await store.prompts.record({
@@ -347,7 +347,7 @@ async function useAttachments(store: Store): Promise<void> {
   const attachments = [{ kind: 'image' as const, ref: 'a' }];
   await store.inbox.accept({ ...plain, message: { ...plain.message, attachments } });
   await store.inbox.revise(
-    { ...createRouteTo('c8'), messageId: 'f1' },
+    { ...createTestRoute('c8'), messageId: 'f1' },
     { ...plain.message, attachments },
   );
   const work = { conversationId: 'web:c8', owner: 'w1', leaseMs: 1 };

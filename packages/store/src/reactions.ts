@@ -2,7 +2,7 @@ import { InboundMessage } from '@parley/core';
 import type { MessageKey } from './conversations.ts';
 import { OF_CHAT } from './conversations.ts';
 import { type Database, decodeCheckedJson, defineStatement, type Sql } from './database.ts';
-import { type ContextKey, keepGroupContext } from './group-context.ts';
+import { type ContextKey, storeGroupContext } from './group-context.ts';
 import { OUTBOX_COLUMNS, type PartRow, readPart } from './outbox-parts.ts';
 import type { GroupContextMessage } from './rows.ts';
 import { REACTION_PREFIX } from './tables/messages.ts';
@@ -58,7 +58,7 @@ export function createReactionRepository(database: Database) {
       database.write((sql) => {
         const id = `${REACTION_PREFIX}${JSON.stringify([line.senderId, line.messageId])} `;
         const message = { ...line, messageId: `${id}${sentAt}` };
-        return keepGroupContext(sql, place, message, { now, most }, () =>
+        return storeGroupContext(sql, place, message, { now, most }, () =>
           sql.send(DROP, { ...place, id }),
         );
       }, 'process'),

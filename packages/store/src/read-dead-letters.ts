@@ -22,7 +22,7 @@ export async function listOpenDeadLetters(
   sql: Sql,
   { before = Number.MAX_SAFE_INTEGER, limit }: DeadLetterPage,
 ): Promise<readonly DeadLetter[]> {
-  return attachSubjects(sql, await sql.all(OPEN_DEAD_LETTERS, { before, limit }));
+  return attachDeadLetterSubjects(sql, await sql.all(OPEN_DEAD_LETTERS, { before, limit }));
 }
 
 const OPEN_IDS = defineStatement(`
@@ -30,7 +30,7 @@ const OPEN_IDS = defineStatement(`
   order by seq limit :limit`).rows<Pick<DeadLetterRow, 'seq'>>();
 
 /** Lists the numbers of the oldest open dead letters of these kinds. */
-export async function listOpenIds(
+export async function listOpenDeadLetterIds(
   sql: Sql,
   kinds: readonly DeadLetter['kind'][],
   after: number,
@@ -42,7 +42,7 @@ export async function listOpenIds(
 
 /** Finds one dead letter, settled or not. */
 export async function findDeadLetter(sql: Sql, id: number): Promise<DeadLetter | null> {
-  const [letter] = await attachSubjects(sql, await sql.all(DEAD_LETTER, { id }));
+  const [letter] = await attachDeadLetterSubjects(sql, await sql.all(DEAD_LETTER, { id }));
   return letter ?? null;
 }
 
@@ -61,7 +61,7 @@ export async function countOpenDeadLetters(
 }
 
 /** Adds the affected part or turn to each row, keeping the order of the rows. */
-async function attachSubjects(
+async function attachDeadLetterSubjects(
   sql: Sql,
   rows: readonly DeadLetterRow[],
 ): Promise<readonly DeadLetter[]> {

@@ -23,12 +23,12 @@ export function selectReadyMessages(
   busy: BusyMode,
   now: number,
 ): ReadyMessages {
-  const rows = takeAnsweredTogether(waiting);
+  const rows = selectRowsToSameDestination(waiting);
   const [first] = rows;
   if (first === undefined) return { kind: 'nothing' };
   let end = 0;
   while (end < rows.length) {
-    const burst = takeBurst(rows, end);
+    const burst = findBurst(rows, end);
     const at = computeBurstEnd(burst);
     // A time further away than the longest possible burst means that the clock was set back.
     if (at > now && at - now <= MAX_BURST_MS)
@@ -43,7 +43,7 @@ export function selectReadyMessages(
  * Takes the messages before the first one whose answer goes elsewhere; a message that requires JSON
  * is answered alone.
  */
-function takeAnsweredTogether(rows: readonly InboxRow[]): readonly InboxRow[] {
+function selectRowsToSameDestination(rows: readonly InboxRow[]): readonly InboxRow[] {
   const [first] = rows;
   if (first === undefined) return rows;
   if (first.message.responseFormat !== undefined) return [first];
@@ -68,7 +68,7 @@ export function isSameDestination(one: ReplyRoute, other: ReplyRoute): boolean {
  * Finds the burst that starts at an index: an album with the messages between its pictures, or a
  * long paste split into pieces; otherwise one message.
  */
-function takeBurst(rows: readonly InboxRow[], start: number): readonly InboxRow[] {
+function findBurst(rows: readonly InboxRow[], start: number): readonly InboxRow[] {
   let end = start;
   // A single message is the common case, handled first to avoid rescanning a long queue for each
   // message.
@@ -76,12 +76,12 @@ function takeBurst(rows: readonly InboxRow[], start: number): readonly InboxRow[
   for (let next = start + 1; next < rows.length; next += 1) {
     const candidate = rows[next];
     if (candidate === undefined) break;
-    if (rows.slice(start, end + 1).some((row) => continuesAlbum(row, candidate))) end = next;
+    if (rows.slice(start, end + 1).some((row) => isAlbumContinuation(row, candidate))) end = next;
   }
   return rows.slice(start, end + 1);
 }
 
-function continuesAlbum(row: InboxRow, next: InboxRow): boolean {
+function isAlbumContinuation(row: InboxRow, next: InboxRow): boolean {
   if (row.settlesAt === undefined || row.message.sender.id !== next.message.sender.id) return false;
   const { albumId } = row.message;
   if (albumId !== undefined) return next.message.albumId === albumId;

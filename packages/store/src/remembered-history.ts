@@ -13,7 +13,7 @@ export interface NumberedEntry extends RememberedEntry {
 }
 
 /** A session's newest entries, after its summary. */
-export interface RememberedSession {
+export interface CachedSession {
   readonly entries: readonly NumberedEntry[];
   /** The `seq` of the last entry covered by the summary; 0 without a summary. */
   readonly reaches: number;
@@ -26,9 +26,9 @@ export interface RememberedSession {
  * The cache is valid for one history version and holds at most `characters`; the least recently
  * used sessions are evicted.
  */
-export class RememberedHistory {
+export class HistoryCache {
   readonly #characters: number;
-  readonly #sessions = new Map<string, RememberedSession>();
+  readonly #sessions = new Map<string, CachedSession>();
   #version = 0;
   #size = 0;
 
@@ -36,7 +36,7 @@ export class RememberedHistory {
     this.#characters = characters;
   }
 
-  get(key: string, version: number): RememberedSession | undefined {
+  get(key: string, version: number): CachedSession | undefined {
     if (version !== this.#version) {
       this.#sessions.clear();
       this.#size = 0;
@@ -45,7 +45,7 @@ export class RememberedHistory {
     return this.#sessions.get(key);
   }
 
-  set(key: string, version: number, session: RememberedSession): void {
+  set(key: string, version: number, session: CachedSession): void {
     this.#size -= this.get(key, version)?.characters ?? 0;
     this.#sessions.delete(key);
     this.#sessions.set(key, session);

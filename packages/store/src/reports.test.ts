@@ -5,7 +5,7 @@ import {
   createAnswer,
   createMessage,
   createPart,
-  createRouteTo,
+  createTestRoute,
   startTurn,
 } from './testing/messages.ts';
 
@@ -143,10 +143,10 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
 
     it('[U05] shows who was allowed or linked, and when they last used the model', async () => {
       const stranger = {
-        ...createRouteTo('a'),
+        ...createTestRoute('a'),
         senderId: 'a',
         senderName: 'Eve',
-        route: createRouteTo('a'),
+        route: createTestRoute('a'),
       };
       await store.pairing.request(stranger, 'C1', [], 0);
       await store.pairing.approve('C1', () => [], 7);

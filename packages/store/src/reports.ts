@@ -1,6 +1,6 @@
 import { type Database, defineStatement, encodeJson, type Sql } from './database.ts';
 import type { Row } from './tables.ts';
-import { isTakenOverCondition } from './taken-over.ts';
+import { buildTakenOverCondition } from './taken-over.ts';
 
 /** A conversation with messages waiting for a turn. */
 interface WaitingConversation {
@@ -25,7 +25,7 @@ interface RunningTurn {
 }
 
 /** An account's unsent outbox parts. */
-interface UnsentByAccount {
+interface AccountUnsentParts {
   readonly channel: string;
   readonly account: string;
   readonly pending: number;
@@ -50,7 +50,7 @@ export interface Backlog {
   readonly oldestAt: number | null;
   readonly waiting: readonly WaitingConversation[];
   readonly running: readonly RunningTurn[];
-  readonly outgoing: readonly UnsentByAccount[];
+  readonly outgoing: readonly AccountUnsentParts[];
 }
 
 /**
@@ -147,7 +147,7 @@ const OLDEST_FOR_AGENT = defineStatement(`
     and not exists (select 1 from turn where turn.conversation_id = inbox.conversation_id
       and turn.state = 'running' and turn.awaits is not null)
     and not exists (select 1 from conversation
-      where conversation.id = inbox.conversation_id and ${isTakenOverCondition(':now', 'conversation')})`).rows<{
+      where conversation.id = inbox.conversation_id and ${buildTakenOverCondition(':now', 'conversation')})`).rows<{
   readonly at: number | null;
 }>();
 
@@ -174,7 +174,7 @@ const OUTGOING = defineStatement(`
     count(*) filter (where state = 'sending') as sending, count(distinct chat_id) as chats,
     min(created_at) as "oldestAt"
   from outbox where state in ('pending', 'sending')
-  group by channel, account order by min(created_at) limit :limit`).rows<UnsentByAccount>();
+  group by channel, account order by min(created_at) limit :limit`).rows<AccountUnsentParts>();
 
 /** A person whom an owner allowed, or a linked account, with its last use; times are in ms. */
 interface KnownPerson {

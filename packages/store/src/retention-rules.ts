@@ -33,7 +33,7 @@ function buildNeededCondition(table: string, { needed }: AgeRule): string {
 }
 
 /** Computes the time before which the rows of this rule are old. */
-export function computeAgeBound(
+export function computeAgeCutoff(
   { keeps }: RetentionRule,
   ages: RetentionAges,
   now: number,
@@ -43,7 +43,7 @@ export function computeAgeBound(
 }
 
 /** Builds the SQL condition for rows older than `:bound` that are no longer needed. */
-export function buildOldCondition({ at, needed }: RetentionRule): string {
+export function buildOldRowsCondition({ at, needed }: RetentionRule): string {
   return `${at} < :bound${needed === '' ? '' : ` and not (${needed})`}`;
 }
 

@@ -14,7 +14,7 @@ import {
   createAnswer,
   createMessage,
   createPart,
-  createRouteTo,
+  createTestRoute,
   DAY,
   fillAllTables,
   startTurn,
@@ -74,7 +74,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
     it('[D15] removes rows from all tables at their age limits, and keeps newer rows', async () => {
       await live(20, 2);
       const refused = { senderId: 'u', outcome: 'refused', reason: 'x', at: DAY } as const;
-      await store.decisions.record({ ...createRouteTo('c0'), messageId: 'r', ...refused });
+      await store.decisions.record({ ...createTestRoute('c0'), messageId: 'r', ...refused });
       expect((await store.retention.use(AGES, now)).tables).toContainEqual(
         expect.objectContaining({ table: 'inbox', rows: 40, old: { rows: 0, bytes: 0 } }),
       );
@@ -137,7 +137,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         session_snapshot: 1,
         summary: 1,
       });
-      expect((await store.outbox.next(createRouteTo('c2')))?.part.body.text).toBe('unsent');
+      expect((await store.outbox.next(createTestRoute('c2')))?.part.body.text).toBe('unsent');
       expect(await store.inbox.ownerRoute()).toMatchObject({ route: { chatId: 'c5' } });
       expect(await store.summaries.latest(summary)).toMatchObject({ content: '1' });
       const [letter] = await store.deadLetters.open({ limit: 9 });

@@ -1,4 +1,4 @@
-import { type AgeWitnesses, systemTime } from '@parley/core';
+import { type AgeEvidence, systemTime } from '@parley/core';
 import {
   type Database,
   defineDynamicStatement,
@@ -7,20 +7,20 @@ import {
 } from './database.ts';
 import {
   boundOf,
-  buildOldCondition,
-  computeAgeBound,
+  buildOldRowsCondition,
+  computeAgeCutoff,
   formatUtcDay,
   RETENTION_RULES,
   type RetentionAges,
   type RetentionRule,
 } from './retention-rules.ts';
 import { SHARED_NOW, type SharedClock } from './shared-clock.ts';
-import type { StorageUse } from './storage.ts';
+import type { StorageUsage } from './storage.ts';
 
 export type { RetentionAges } from './retention-rules.ts';
 
 /** The size and age limits of a database. */
-export interface RetentionBounds {
+export interface RetentionLimits {
   readonly ages: RetentionAges;
   /**
    * The maximum total size of used rows, in bytes. If it is exceeded, the oldest rows are removed
@@ -45,7 +45,7 @@ export interface RetentionRun {
 }
 
 /** Evidence from the database of how much time has passed. */
-export type StoreWitnesses = Required<Pick<AgeWitnesses, 'database' | 'newest'>>;
+export type StoreAgeEvidence = Required<Pick<AgeEvidence, 'database' | 'newest'>>;
 
 /** How a retention round yields time to other work. */
 export interface RetentionPace {
@@ -63,14 +63,14 @@ export interface RetentionRepository {
   /** Reads the result of the last complete round; null before the first one. */
   last(): Promise<RetentionRun | null>;
   /** Reads the database's current time, and the time of its newest row. */
-  witnesses(): Promise<StoreWitnesses>;
+  witnesses(): Promise<StoreAgeEvidence>;
   /** Runs a round in steps of a few ms; concurrent rounds do no harm. */
-  run(bounds: RetentionBounds, pace: RetentionPace): Promise<RetentionRun>;
+  run(bounds: RetentionLimits, pace: RetentionPace): Promise<RetentionRun>;
   /**
    * Measures the size of each table; this reads the whole database, so a process that answers
    * messages must not call it.
    */
-  use(ages: RetentionAges, now: number): Promise<StorageUse>;
+  use(ages: RetentionAges, now: number): Promise<StorageUsage>;
 }
 
 /**
@@ -101,10 +101,10 @@ const KEEP_RUN = defineStatement(`
   on conflict (id) do update set ended_at = excluded.ended_at, took_ms = excluded.took_ms,
     removed = excluded.removed, cutoff = excluded.cutoff, counted_to = excluded.counted_to`);
 
-export async function readStoreWitnesses(
+export async function readStoreAgeEvidence(
   database: Database,
   sharedClock: SharedClock,
-): Promise<StoreWitnesses> {
+): Promise<StoreAgeEvidence> {
   const row = await database.read((sql) => sql.get(WITNESSES, { moment: sharedClock() }));
   return row ?? { database: 0, newest: null };
 }
@@ -118,7 +118,7 @@ const WITNESSES = defineStatement(`
     union all select at from (select decided_at as at from ingress_decision order by seq desc limit 1) as d
     union all select at from (select created_at as at from outbox order by seq desc limit 1) as o
     union all select at from (select created_at as at from transcript order by seq desc limit 1) as t
-    union all select max(last_at) as at from heartbeat) as newest_of_each) as newest`).rows<StoreWitnesses>();
+    union all select max(last_at) as at from heartbeat) as newest_of_each) as newest`).rows<StoreAgeEvidence>();
 
 /**
  * Removes rows past their age limit, and more of the oldest ones while the database is too large
@@ -127,28 +127,28 @@ const WITNESSES = defineStatement(`
  */
 export async function runRetention(
   database: Database,
-  bounds: RetentionBounds,
+  bounds: RetentionLimits,
   { clock, pause, countFrom: now, countedTo = now }: RetentionPace,
 ): Promise<RetentionRun> {
   const startedAt = clock();
   const last = await readLastRetention(database);
   const isThorough = formatUtcDay(last?.endedAt ?? 0) !== formatUtcDay(startedAt);
-  const cutoff = await computeCutoff(database, bounds.bytes, { now, last });
+  const cutoff = await computeSizeCutoff(database, bounds.bytes, { now, last });
   let removed = 0;
   let goesOn = true;
   for (const rule of RETENTION_RULES) {
     if (!goesOn || (rule.isUnsorted === true && !isThorough && cutoff === null)) continue;
     const before =
-      Math.max(computeAgeBound(rule, bounds.ages, now), cutoff ?? 0) - (rule.longer ?? 0);
-    for await (const step of removeOld(database, rule, before)) {
+      Math.max(computeAgeCutoff(rule, bounds.ages, now), cutoff ?? 0) - (rule.longer ?? 0);
+    for await (const step of removeOldRows(database, rule, before)) {
       removed += step.removed;
       goesOn = await pause(step.tookMs);
       if (!goesOn) break;
     }
   }
   if (goesOn && (removed > 0 || isThorough)) {
-    const { removeOrphans } = await import('./conversation-views/search-index.ts');
-    for await (const step of removeOrphans(database, isThorough)) {
+    const { removeOrphanedEntries } = await import('./conversation-views/search-index.ts');
+    for await (const step of removeOrphanedEntries(database, isThorough)) {
       goesOn = await pause(step.tookMs);
       if (!goesOn) break;
     }
@@ -170,7 +170,7 @@ interface RetentionStep {
   readonly tookMs: number;
 }
 
-async function* removeOld(
+async function* removeOldRows(
   database: Database,
   rule: RetentionRule,
   before: number,
@@ -180,7 +180,7 @@ async function* removeOld(
   const columns = by.join(', ');
   const cells = (row: string) => by.map((_, nth) => `:${row}${nth}`).join(', ');
   const behind = `(${columns}) > (${cells('after')})`;
-  const upTo = `(${columns}) <= (${cells('to')}) and ${buildOldCondition(rule)}`;
+  const upTo = `(${columns}) <= (${cells('to')}) and ${buildOldRowsCondition(rule)}`;
   const step = (...conditions: readonly (string | undefined)[]) => {
     const some = conditions.filter((condition) => condition !== undefined);
     const where = some.length === 0 ? '' : ` where ${some.join(' and ')}`;
@@ -278,7 +278,7 @@ const FREE_PAGE = defineStatement('pragma incremental_vacuum(1)');
  * everything fits. Assumes that the same amount was written in every period; the next round
  * corrects the error.
  */
-async function computeCutoff(
+async function computeSizeCutoff(
   database: Database,
   most: number,
   { now, last }: { readonly now: number; readonly last: RetentionRun | null },

@@ -1,11 +1,11 @@
-import type { StepFacts } from '@parley/core';
+import type { StepInfo } from '@parley/core';
 import fc from 'fast-check';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { RewindPoint } from './rewind.ts';
 import type { Lease } from './rows.ts';
 import type { Store } from './store.ts';
 import { listBothDatabases } from './testing/databases.ts';
-import { claimTurnOf, createMessage, createPart, startTurn } from './testing/messages.ts';
+import { claimNextTurn, createMessage, createPart, startTurn } from './testing/messages.ts';
 
 const LANE = 'web:c1';
 const CHAT = { channel: 'web', account: 'default', chatId: 'c1' };
@@ -194,7 +194,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         turnId: string,
         index: number,
         content: object,
-        facts?: StepFacts,
+        facts?: StepInfo,
       ) =>
         store.turns.appendStep(
           of,
@@ -207,7 +207,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         tool: string,
         effect?: 'read' | 'write' | 'external',
         outcome: 'done' | 'failed' | 'not-run' = 'done',
-      ): StepFacts => ({ kind: 'tool', tool, outcome, call, ...(effect && { effect }) });
+      ): StepInfo => ({ kind: 'tool', tool, outcome, call, ...(effect && { effect }) });
       const calls = [
         ['write', 'x.md'],
         ['read', 'y.md'],
@@ -250,7 +250,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       await store.turns.appendStep(lease, 't-a', { index: 1, content: {}, timing }, 5);
       await store.inbox.accept({ ...createMessage('b'), receivedAt: next() });
       expect(await store.lanes.interrupt(lease, 't-a', next())).toEqual({ kind: 'interrupted' });
-      await claimTurnOf(store, lease, 't-b');
+      await claimNextTurn(store, lease, 't-b');
       const effects = [{ tool: 'write', about: '', state: 'done' }];
       expect(await rewind()).toMatchObject({ undone: ['a', 'b'], stoppedTurn: 't-b', effects });
     });

@@ -3,7 +3,7 @@ import {
   type PartExtras,
   type RenderedPart,
   ReplyRoute,
-  type StepFacts,
+  type StepInfo,
 } from '@parley/core';
 import { decodeCheckedJson, defineStatement, encodeJson, type Sql } from './database.ts';
 import { NO_REF } from './files/byte-store.ts';
@@ -100,11 +100,11 @@ export interface JournalStep {
   /** The step's usage and the account to charge; it counts even if the turn fails (G17). */
   readonly spends?: { readonly account: SpendAccount; readonly usage: TurnUsage };
   /** When the step was started, in ms, with details for `/why`. */
-  readonly timing?: { readonly startedAt: number; readonly facts: StepFacts };
+  readonly timing?: { readonly startedAt: number; readonly facts: StepInfo };
 }
 
 /**
- * A group message that did not address the bot, or a message from Parley itself (`isOwnMessage`).
+ * A group message that did not address the bot, or a message from Parley itself (`isBotMessage`).
  * `text` and `senderName` are untrusted.
  */
 export interface GroupContextMessage {

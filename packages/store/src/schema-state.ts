@@ -2,7 +2,12 @@ import { existsSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { type Database, parseStoreUrl, type StoreAddress } from './database.ts';
-import { isUpToDate, MIGRATIONS, readAppliedSteps, refuseUnknownMigration } from './migrate.ts';
+import {
+  isUpToDate,
+  MIGRATIONS,
+  readAppliedMigrations,
+  refuseUnknownMigration,
+} from './migrate.ts';
 import type { PostgresLimits } from './postgres/open-postgres.ts';
 import { explainSqliteFailure } from './sqlite/open-sqlite.ts';
 
@@ -35,7 +40,7 @@ export async function readDatabaseState({
 }: { readonly url: string } & PostgresLimits): Promise<DatabaseState> {
   const address = parseStoreUrl(url);
   const { name, dialect } = address;
-  if (address.dialect === 'sqlite') return { ...inspectFile(address), name, dialect };
+  if (address.dialect === 'sqlite') return { ...inspectDatabaseFile(address), name, dialect };
   const { openPostgres } = await import('./postgres/open-postgres.ts');
   const database: Database = await openPostgres({ ...limits, ...address });
   try {
@@ -46,20 +51,20 @@ export async function readDatabaseState({
   }
 }
 
-function inspectFile({
+function inspectDatabaseFile({
   path,
   name,
 }: Extract<StoreAddress, { dialect: 'sqlite' }>): Pick<DatabaseState, 'kind' | 'bytes'> {
   const bytes = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   if (bytes === 0) return { kind: 'absent', bytes };
-  const steps = readAppliedSteps(path);
+  const steps = readAppliedMigrations(path);
   refuseUnknownMigration(steps ?? [], MIGRATIONS, name);
-  if (steps === null || bytes <= LARGEST_CHECKED_BYTES) refuseDamaged(path, name);
+  if (steps === null || bytes <= LARGEST_CHECKED_BYTES) refuseDamagedFile(path, name);
   return { kind: (steps ?? []).length < MIGRATIONS.length ? 'behind' : 'current', bytes };
 }
 
 /** Runs SQLite's built-in check on the file, over a read-only connection. */
-function refuseDamaged(path: string, name: string): void {
+function refuseDamagedFile(path: string, name: string): void {
   try {
     // Without a log, no process has the file open. SQLite does not create side files for a database
     // opened as immutable.

@@ -173,12 +173,12 @@ export function createSummaryRepository(database: Database, sharedClock: SharedC
   };
 }
 
-interface WrittenSummaryRow {
+interface CompletedSummaryRow {
   readonly content: string;
   readonly reaches: number | null;
 }
 
-function toStoredSummary(row: WrittenSummaryRow | undefined): StoredSummary | null {
+function toStoredSummary(row: CompletedSummaryRow | undefined): StoredSummary | null {
   if (row === undefined || row.reaches === null) return null;
   return { content: decodeJson(row.content), reaches: row.reaches };
 }
@@ -187,11 +187,11 @@ const PLACE = 'conversation_id = :conversationId and session = :session and read
 
 const LATEST = defineStatement(`
   select content, last_seq as reaches from summary
-  where ${PLACE} and content is not null and kind = 'history' order by last_seq desc limit 1`).rows<WrittenSummaryRow>();
+  where ${PLACE} and content is not null and kind = 'history' order by last_seq desc limit 1`).rows<CompletedSummaryRow>();
 
 const OF_DAY = defineStatement(`
   select content, last_seq as reaches from summary
-  where ${PLACE} and content is not null and kind = 'day' and mark = :day`).rows<WrittenSummaryRow>();
+  where ${PLACE} and content is not null and kind = 'day' and mark = :day`).rows<CompletedSummaryRow>();
 
 /**
  * Longer than any claim or pause; a claim that ends later was made before the clock was set back.

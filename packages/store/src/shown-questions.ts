@@ -12,17 +12,17 @@ import {
 } from './outbox-parts.ts';
 
 /** An open approval in a conversation, with its question as shown in one of its chats. */
-export interface ShownQuestion {
+export interface OpenQuestionView {
   readonly approval: Approval;
   /**
    * Undefined if the question was not shown in this chat and topic, or if too many parts have been
    * sent after it.
    */
-  readonly shown: ShownPart | undefined;
+  readonly shown: QuestionPart | undefined;
 }
 
 /** The part that shows a question's buttons; times are in ms. */
-export interface ShownPart {
+export interface QuestionPart {
   readonly state: PartState;
   /** Null if the part has never been edited or deleted. */
   readonly changed: PartChange | null;
@@ -46,7 +46,7 @@ const RECENT_PARTS = 60;
  * counts only for a question that the chat still shows in full. Reads the `approval` and `outbox`
  * tables.
  */
-export function createShownQuestions(database: Database) {
+export function createOpenQuestionRepository(database: Database) {
   return {
     openIn: (conversationId: string, place: ChatLocation, now: number) =>
       database.read((sql) => listOpenQuestions(sql, conversationId, place, now)),
@@ -58,7 +58,7 @@ async function listOpenQuestions(
   conversationId: string,
   { channel, account, chat }: ChatLocation,
   now: number,
-): Promise<readonly ShownQuestion[]> {
+): Promise<readonly OpenQuestionView[]> {
   const open = await sql.all(OPEN_IN, { conversationId, now });
   if (open.length === 0) return [];
   const rows = await sql.all(PARTS, { channel, account, chatId: chat.id, limit: RECENT_PARTS });
@@ -69,11 +69,11 @@ async function listOpenQuestions(
     const at = parts.findIndex(({ part }) =>
       (part.buttons ?? []).some(({ data }) => data === `/approve ${row.code}`),
     );
-    return { approval: readApprovalRow(row), shown: toShownPart(parts[at], at) };
+    return { approval: readApprovalRow(row), shown: toQuestionPart(parts[at], at) };
   });
 }
 
-function toShownPart(row: PartRowWithState | undefined, at: number): ShownPart | undefined {
+function toQuestionPart(row: PartRowWithState | undefined, at: number): QuestionPart | undefined {
   if (row === undefined) return undefined;
   const { state, changed, messageId, sendingAt } = row;
   return { state, changed, messageId, sendingAt, isLast: at === 0 };

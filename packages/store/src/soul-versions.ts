@@ -147,17 +147,17 @@ const ASKED_BY = selectVersions('request_key = :askedBy');
 
 /** Reads the version in use; null before the seed is stored. */
 export const appliedVersion = (sql: Sql, agent: string) =>
-  readFoundVersion(sql.get(APPLIED, { agent }));
+  readVersionOrNull(sql.get(APPLIED, { agent }));
 
 /** Reads one version; null if the number does not exist. */
 export const versionOf = (sql: Sql, agent: string, number: number) =>
-  readFoundVersion(sql.get(BY_NUMBER, { agent, number }));
+  readVersionOrNull(sql.get(BY_NUMBER, { agent, number }));
 
 /** Finds the version that a call, command or edit has created. */
 export const versionByRequest = (sql: Sql, agent: string, askedBy: string) =>
-  readFoundVersion(sql.get(ASKED_BY, { agent, askedBy }));
+  readVersionOrNull(sql.get(ASKED_BY, { agent, askedBy }));
 
-async function readFoundVersion(
+async function readVersionOrNull(
   row: Promise<SoulVersionRow | undefined>,
 ): Promise<SoulVersion | null> {
   const version = await row;

@@ -30,7 +30,7 @@ export type SoulRepository = ReturnType<typeof createSoulRepository>;
 
 export function createSoulRepository(database: Database) {
   return {
-    ...createSoulLookups(database),
+    ...createSoulQueries(database),
     /** Creates version 0; false if the agent already has a version. */
     seed: (agent: string, soul: Pick<SoulVersion, 'text' | 'head' | 'by'>, now: number) =>
       database.write((sql) => seedSoul(sql, agent, soul, now)),
@@ -65,7 +65,7 @@ export function createSoulRepository(database: Database) {
       state: 'vetoed' | 'replaced',
       by: string | null,
       now: number,
-    ) => database.write((sql) => closeSoul(sql, { agent, number, now }, state, by)),
+    ) => database.write((sql) => closeSoulProposal(sql, { agent, number, now }, state, by)),
     /**
      * Adds and applies a version with the text of the earlier version `to`. Returns null if
      * `basedOn` is no longer in use, or if `to` was never in use.
@@ -91,7 +91,7 @@ const SET_NOTIFIED = defineStatement(`
   update soul_version set unnotified = 0 where agent = :agent and number = :number and state = :state`);
 
 /** Read-only queries of the repository. */
-function createSoulLookups(database: Database) {
+function createSoulQueries(database: Database) {
   return {
     /** Reads the version in use; null before the seed is stored. */
     applied: (agent: string): Promise<SoulVersion | null> =>
@@ -249,7 +249,7 @@ async function applySoul(
   return true;
 }
 
-async function closeSoul(
+async function closeSoulProposal(
   sql: Sql,
   change: SoulChange,
   state: 'vetoed' | 'replaced',

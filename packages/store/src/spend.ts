@@ -20,7 +20,7 @@ export interface TurnUsage {
  * Model usage as it counts against caps: input and output tokens together, with cached tokens at
  * their share of the price, and the cost in US dollars if the price is known.
  */
-export interface CountedUsage {
+export interface UsageTotals {
   readonly tokens: number;
   readonly costUsd: number;
 }
@@ -47,18 +47,18 @@ export interface SpendAccount {
  * One day's spending by one person, by one group, and in total, both for all agents and (in
  * `ofAgent`) for the account's agent.
  */
-export interface SpentOfDay extends SpentOnAgents {
-  readonly ofAgent: SpentOnAgents;
+export interface DailySpend extends AgentSpend {
+  readonly ofAgent: AgentSpend;
 }
 
-interface SpentOnAgents {
-  readonly person: CountedUsage;
+interface AgentSpend {
+  readonly person: UsageTotals;
   /** The group's spending; zero for turns in direct chats. */
-  readonly group: CountedUsage;
-  readonly total: CountedUsage;
+  readonly group: UsageTotals;
+  readonly total: UsageTotals;
 }
 
-type CountedTokens = Pick<
+type ChargeableUsage = Pick<
   TurnUsage,
   'inputTokens' | 'outputTokens' | 'cachedInputTokens' | 'cachedShare' | 'costUsd'
 >;
@@ -70,32 +70,32 @@ type CountedTokens = Pick<
 export function createSpendRepository(database: Database) {
   return {
     /** Reads the spending that counts against the caps for a turn on this account. */
-    async of(account: SpendAccount): Promise<SpentOfDay> {
+    async of(account: SpendAccount): Promise<DailySpend> {
       const { day, personId, groupId, agent = DEFAULT_AGENT } = account;
       const values = { day, personId, groupId: groupId ?? NO_GROUP };
       const rows = await database.read((sql) => sql.all(OF_ACCOUNT, values));
       const own = rows.filter((row) => row.agent === agent);
-      return { ...sumSpent(rows, account), ofAgent: sumSpent(own, account) };
+      return { ...sumSpend(rows, account), ofAgent: sumSpend(own, account) };
     },
 
     /** Reads only the person's spending, by key. */
     async ofPerson({
       day,
       personId,
-    }: Pick<SpendAccount, 'day' | 'personId'>): Promise<CountedUsage> {
+    }: Pick<SpendAccount, 'day' | 'personId'>): Promise<UsageTotals> {
       const row = await database.read((sql) => sql.get(OF_PERSON, { day, personId }));
       return { tokens: row?.tokens ?? 0, costUsd: row?.costUsd ?? 0 };
     },
 
     /** Adds usage outside a turn's steps, or usage that steps could not store. */
-    async add(account: SpendAccount, usage: CountedTokens): Promise<void> {
+    async add(account: SpendAccount, usage: ChargeableUsage): Promise<void> {
       await database.change('process', ADD, toSpendParameters(account, usage));
     },
 
     /** Reads a day's total, with the number of people and groups. */
     async day(
       day: string,
-    ): Promise<CountedUsage & { readonly people: number; readonly groups: number }> {
+    ): Promise<UsageTotals & { readonly people: number; readonly groups: number }> {
       const row = await database.read((sql) => sql.get(OF_DAY, { day }));
       const { tokens, costUsd, people, groups } = row ?? {};
       return {
@@ -109,11 +109,11 @@ export function createSpendRepository(database: Database) {
 }
 
 /** Adds usage, inside the caller's transaction. */
-export function addSpend(sql: Sql, account: SpendAccount, usage: CountedTokens): void {
+export function addSpend(sql: Sql, account: SpendAccount, usage: ChargeableUsage): void {
   sql.send(ADD, toSpendParameters(account, usage));
 }
 
-function sumSpent(rows: readonly AccountRow[], { groupId }: SpendAccount): SpentOnAgents {
+function sumSpend(rows: readonly AccountRow[], { groupId }: SpendAccount): AgentSpend {
   const sum = (key: Exclude<keyof AccountRow, 'agent'>) =>
     rows.reduce((total, row) => total + (row[key] ?? 0), 0);
   const group = { tokens: sum('groupTokens'), costUsd: sum('groupCost') };
@@ -138,14 +138,14 @@ export function countInputTokens({
   inputTokens,
   cachedInputTokens = 0,
   cachedShare = 1,
-}: Omit<CountedTokens, 'outputTokens' | 'costUsd'>): number {
+}: Omit<ChargeableUsage, 'outputTokens' | 'costUsd'>): number {
   const cached = Math.min(cachedInputTokens, inputTokens);
   return Math.ceil(inputTokens - cached * (1 - cachedShare));
 }
 
 function toSpendParameters(
   { day, personId, groupId, agent = DEFAULT_AGENT }: SpendAccount,
-  usage: CountedTokens,
+  usage: ChargeableUsage,
 ) {
   const { outputTokens: output, costUsd } = usage;
   const input = countInputTokens(usage);

@@ -68,7 +68,7 @@ export async function stopLane(
  * Like `stopLane`, for a person who may stop only their own work: the running turn, if all of its
  * messages are theirs, and their own waiting messages.
  */
-export async function stopOwnTurn(
+export async function stopTurnOfSender(
   sql: Sql,
   conversationId: string,
   senderId: string,

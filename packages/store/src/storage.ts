@@ -1,9 +1,9 @@
 import { type Database, defineDynamicStatement, defineStatement, type Sql } from './database.ts';
-import { type FolderUse, measureFolder } from './files/folder-bytes.ts';
+import { type FolderUsage, measureFolder } from './files/folder-bytes.ts';
 import {
   boundOf,
-  buildOldCondition,
-  computeAgeBound,
+  buildOldRowsCondition,
+  computeAgeCutoff,
   RETENTION_RULES,
   type RetentionAges,
   type RetentionRule,
@@ -11,7 +11,7 @@ import {
 import { TABLE_LIST } from './tables.ts';
 
 /** The space used by a table, including its indexes. */
-export interface TableUse {
+export interface TableUsage {
   readonly table: string;
   readonly bytes: number;
   readonly rows: number;
@@ -22,9 +22,9 @@ export interface TableUse {
 }
 
 /** The space used by a database. */
-export interface StorageUse {
+export interface StorageUsage {
   /** Tables and the space they use, largest first. */
-  readonly tables: readonly TableUse[];
+  readonly tables: readonly TableUsage[];
   /** The size of the database on disk, in bytes, without SQLite's log. */
   readonly bytes: number;
   /** The number of bytes that are free for new rows; null if the database does not report it. */
@@ -33,11 +33,11 @@ export interface StorageUse {
    * The message files in the folder beside the database; null if they are in the `file_piece`
    * table.
    */
-  readonly files: FolderUse | null;
+  readonly files: FolderUsage | null;
 }
 
 /** Reads without a time limit; on SQLite, a transaction that may write would block answers. */
-function readUnlimited<T>(database: Database, work: (sql: Sql) => Promise<T>): Promise<T> {
+function readWithoutTimeout<T>(database: Database, work: (sql: Sql) => Promise<T>): Promise<T> {
   return database.dialect === 'sqlite' ? database.read(work) : database.writeUnlimited(work);
 }
 
@@ -49,20 +49,20 @@ export async function measureStorage(
   database: Database,
   folder: string | null,
   { ages, now }: { readonly ages: RetentionAges; readonly now: number },
-): Promise<StorageUse> {
+): Promise<StorageUsage> {
   const sizes = await (database.dialect === 'sqlite' ? measureSqlite : measurePostgres)(database);
   const rules = new Map(RETENTION_RULES.map((rule) => [rule.table, rule]));
   const kept = new Map<string, string>(
     TABLE_LIST.map(([name, { kept }]) => [name, typeof kept === 'string' ? kept : '']),
   );
-  const tables: TableUse[] = [];
+  const tables: TableUsage[] = [];
   for (const [table, bytes] of sizes.tables) {
     const rule = rules.get(table);
-    const { rows, old } = await countRowsOf(
+    const { rows, old } = await countTableRows(
       database,
       table,
       rule,
-      rule && computeAgeBound(rule, ages, now),
+      rule && computeAgeCutoff(rule, ages, now),
     );
     const bound = rule?.keeps ?? kept.get(table) ?? '';
     const oldBytes = rows === 0 ? 0 : Math.round((bytes * old) / rows);
@@ -73,18 +73,22 @@ export async function measureStorage(
   return { tables: tables.sort((a, b) => b.bytes - a.bytes), bytes, freeBytes, files };
 }
 
-async function countRowsOf(
+async function countTableRows(
   database: Database,
   table: string,
   rule: RetentionRule | undefined,
   before = 0,
 ): Promise<{ readonly rows: number; readonly old: number }> {
   const old =
-    rule === undefined ? '0' : `(select count(*) from ${table} where ${buildOldCondition(rule)})`;
+    rule === undefined
+      ? '0'
+      : `(select count(*) from ${table} where ${buildOldRowsCondition(rule)})`;
   const count = defineDynamicStatement(`select count(*) as "rows", ${old} as "old" from ${table}`);
   const bound = rule === undefined ? {} : { bound: boundOf(rule, before - (rule.longer ?? 0)) };
   const counted = count.rows<{ readonly rows: number; readonly old: number }>();
-  return (await readUnlimited(database, (sql) => sql.get(counted, bound))) ?? { rows: 0, old: 0 };
+  return (
+    (await readWithoutTimeout(database, (sql) => sql.get(counted, bound))) ?? { rows: 0, old: 0 }
+  );
 }
 
 interface DatabaseSizes {
@@ -111,7 +115,7 @@ const SQLITE_SIZES = defineStatement(`
   where aggregate = 1 and tbl_name not like 'sqlite_%' group by tbl_name`).rows<TableSize>();
 
 async function measureSqlite(database: Database): Promise<DatabaseSizes> {
-  const rows = await readUnlimited(database, (sql) => sql.all(SQLITE_SIZES));
+  const rows = await readWithoutTimeout(database, (sql) => sql.all(SQLITE_SIZES));
   const { bytes = 0, free = 0 } = (await database.read((sql) => sql.get(PAGES))) ?? {};
   const tables = new Map<string, number>();
   for (const row of rows) {
@@ -146,7 +150,7 @@ export async function measureBytesUsed(database: Database, most: number): Promis
   const { bytes } = await measurePostgres(database);
   if (bytes <= most) return bytes;
   let used = 0;
-  for (const rule of RETENTION_RULES) used += await estimateRows(database, rule);
+  for (const rule of RETENTION_RULES) used += await estimateRowCount(database, rule);
   return Math.min(bytes, used);
 }
 
@@ -154,7 +158,7 @@ const SAMPLE = 200;
 /** The bytes of a row in addition to its columns: header and pointer. */
 const ROW_BYTES = 28;
 
-async function estimateRows(database: Database, { table, by }: RetentionRule): Promise<number> {
+async function estimateRowCount(database: Database, { table, by }: RetentionRule): Promise<number> {
   const newest = by.map((name) => `${name} desc`).join(', ');
   const estimate = defineDynamicStatement(`
     select n_live_tup * (1 + cast(pg_indexes_size(relid) as float8) / greatest(pg_table_size(relid), 1))

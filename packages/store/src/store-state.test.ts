@@ -6,8 +6,8 @@ import { MIGRATIONS, migrate } from './migrate.ts';
 import { openStore } from './open-store.ts';
 import { openSqlite } from './sqlite/open-sqlite.ts';
 import type { Store } from './store.ts';
-import { judgeMark } from './store-mark.ts';
-import { type Setback, StoreState } from './store-state.ts';
+import { compareStoreMarks } from './store-mark.ts';
+import { type StoreRollback, StoreState } from './store-state.ts';
 import { listBothDatabases, type TestDatabase } from './testing/databases.ts';
 import { createAnswer, createMessage, createPart, startTurn } from './testing/messages.ts';
 
@@ -20,7 +20,7 @@ describe('judgeMark', () => {
     [seen, { name: 'a', counter: 6 }, 'behind'],
     [seen, { name: 'b', counter: 1 }, 'other'],
   ] as const)('[D01] compares marks %j and %j: %s', (before, found, verdict) => {
-    expect(judgeMark(before, found)).toBe(verdict);
+    expect(compareStoreMarks(before, found)).toBe(verdict);
   });
 });
 
@@ -51,7 +51,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
   describe.runIf(database.available)(`a rolled-back database on ${database.name}`, () => {
     let store: Store;
     const opened: Store[] = [];
-    let setbacks: Setback[];
+    let setbacks: StoreRollback[];
     beforeEach(async () => {
       await (await database.openEmpty()).close();
       setbacks = [];
@@ -64,7 +64,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
     });
 
     async function process(): Promise<Store> {
-      const onSetback = (setback: Setback) => void setbacks.push(setback);
+      const onSetback = (setback: StoreRollback) => void setbacks.push(setback);
       const state = { seen: null, forget: [{ channel: 'web', kind: 'seen' }], onSetback };
       const one = await openStore({ url: database.url(), clock: () => 1_000, state });
       opened.push(one);

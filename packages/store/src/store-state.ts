@@ -1,12 +1,12 @@
 import type { Clock, NewId } from '@parley/core';
-import type { ForgottenValues, HeldBack } from './backup/settle-unfinished.ts';
+import type { ForgottenValues, HeldWorkCounts } from './backup/settle-unfinished.ts';
 import { type Database, defineStatement, type Sql, type WriteTransaction } from './database.ts';
-import { judgeMark, type StoreMark } from './store-mark.ts';
+import { compareStoreMarks, type StoreMark } from './store-mark.ts';
 
 /**
  * The last time the database was found to have been rolled back, and the work that was held back.
  */
-export interface Setback {
+export interface StoreRollback {
   /** The number of rollbacks detected so far. */
   readonly count: number;
   /** When the rollback was detected, in ms since the Unix epoch. */
@@ -24,7 +24,7 @@ export interface StateDeps {
    * Called when this process has detected that the database was rolled back, and all affected work
    * has been held back.
    */
-  readonly onSetback: (setback: Setback) => void;
+  readonly onSetback: (setback: StoreRollback) => void;
 }
 
 /**
@@ -96,7 +96,7 @@ export class StoreState {
     const before = this.#seen;
     if (before === null) return;
     const found = await write((sql) => sql.get(LOOK));
-    if (found === undefined || judgeMark(before, found) !== 'behind') return;
+    if (found === undefined || compareStoreMarks(before, found) !== 'behind') return;
     await this.#settle(before, found.setbacks, write);
   }
 
@@ -107,14 +107,14 @@ export class StoreState {
       return;
     }
     // The counter has just been raised by one, so the earlier value is compared.
-    const verdict = judgeMark(before, { ...found, counter: found.counter - 1 });
+    const verdict = compareStoreMarks(before, { ...found, counter: found.counter - 1 });
     this.#setbacks = found.setbacks;
     if (verdict !== 'behind' || before === null) return this.#saw(found);
     await this.#settle(before, found.setbacks, (work) => this.#database.writeUnlimited(work));
   }
 
   /** Reads the last rollback; null if the database was never rolled back. */
-  async lastSetback(): Promise<Setback | null> {
+  async lastSetback(): Promise<StoreRollback | null> {
     const row = await this.#database.read((sql) => sql.get(LAST_SETBACK));
     return row === undefined || row.at === null ? null : { ...row, at: row.at };
   }
@@ -149,12 +149,12 @@ export class StoreState {
 
   async #holdBack(before: StoreMark, setbacks: number, write: WriteTransaction): Promise<void> {
     const { clock, forget, onSetback } = this.#deps;
-    const { settleUnfinished } = await import('./backup/settle-unfinished.ts');
+    const { settleUnfinishedWork } = await import('./backup/settle-unfinished.ts');
     const done = await write(async (sql) => {
       const found = await sql.get(LOCK);
       if (found === undefined || found.setbacks > setbacks) return null;
       const now = clock();
-      const held: HeldBack = await settleUnfinished(sql, forget, now);
+      const held: HeldWorkCounts = await settleUnfinishedWork(sql, forget, now);
       const counter = Math.max(before.counter, found.counter) + BEYOND_LOST_MARKS;
       const { turns, parts } = held;
       await sql.run(SET_BACK, { counter, now, turns, parts });

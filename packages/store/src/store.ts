@@ -4,12 +4,12 @@ import {
   createPairingRepository,
   createSignInRepository,
 } from './access.ts';
-import { createAccountPauseRepository, createSeenGroupRepository } from './accounts.ts';
+import { createAccountPauseRepository, createUnapprovedGroupRepository } from './accounts.ts';
 import { createAgentFileRepository } from './agent-files.ts';
 import { createApprovalRepository } from './approvals.ts';
 import { createAttachmentRepository } from './attachments.ts';
 import { createBranchRepository } from './branches.ts';
-import { createConversationMarks } from './conversation-marks.ts';
+import { createConversationMarkRepository } from './conversation-marks.ts';
 import { createConversationViews } from './conversation-views.ts';
 import { createCronJobRepository } from './cron-jobs.ts';
 import { type Database, defineStatement, type Sql, type StoreError } from './database.ts';
@@ -24,11 +24,11 @@ import { createInboxRepository } from './inbox.ts';
 import { createLaneRepository } from './lanes.ts';
 import { createLinkRepository } from './links.ts';
 import { createMemoryIndex } from './memory-index.ts';
-import { createMessageAnswers } from './message-answers.ts';
+import { createMessageAnswerRepository } from './message-answers.ts';
 import { findNewerMigration, MIGRATIONS } from './migrate.ts';
 import { createOutboxRepository } from './outbox.ts';
 import {
-  createAdapterValues,
+  createAdapterValueStore,
   createLeaseRepository,
   createProcessRepository,
   type NamedLease,
@@ -40,7 +40,7 @@ import { createAuditRepository, createBacklogRepository } from './reports.ts';
 import type { RetentionRepository } from './retention.ts';
 import { createPinRepository, createSummaryRepository, createTodoRepository } from './sessions.ts';
 import type { SharedClock } from './shared-clock.ts';
-import { createShownQuestions } from './shown-questions.ts';
+import { createOpenQuestionRepository } from './shown-questions.ts';
 import { createSoulRepository } from './souls.ts';
 import { createSpendRepository } from './spend.ts';
 import type { StoreState } from './store-state.ts';
@@ -67,7 +67,7 @@ const STEPS = defineStatement('select number, parley_version from parley_migrati
 /** The database: one repository per subject, each the only writer of its tables. */
 export type Store = ReturnType<typeof createStore>;
 
-interface StoreParts {
+interface StoreDeps {
   readonly sharedClock: SharedClock;
   readonly state: StoreState;
   readonly folder?: string | null;
@@ -80,7 +80,7 @@ interface StoreParts {
 export function createStore(
   database: WatchedDatabase,
   newId: NewId,
-  { sharedClock, state, folder = null }: StoreParts,
+  { sharedClock, state, folder = null }: StoreDeps,
 ) {
   const files = openStoredFiles(database, newId, folder);
   const prompts = createPromptRepository(database);
@@ -94,7 +94,7 @@ export function createStore(
   });
   return {
     inbox: createInboxRepository(database, newId, files),
-    answers: createMessageAnswers(database),
+    answers: createMessageAnswerRepository(database),
     agentFiles: createAgentFileRepository(database, files),
     attachments: createAttachmentRepository(database, files),
     files,
@@ -102,7 +102,7 @@ export function createStore(
     summaries: createSummaryRepository(database, sharedClock),
     turns: createTurnRepository(database, newId),
     approvals: createApprovalRepository(database, newId),
-    shownQuestions: createShownQuestions(database),
+    shownQuestions: createOpenQuestionRepository(database),
     transcript: createTranscriptRepository(database),
     outbox: createOutboxRepository(database, newId, files),
     deadLetters: createDeadLetterRepository(database),
@@ -135,14 +135,14 @@ export function createStore(
     audit: createAuditRepository(database),
     ...createRarelyUsed(database, folder, sharedClock),
     pairing: createPairingRepository(database, newId),
-    seenGroups: createSeenGroupRepository(database),
+    seenGroups: createUnapprovedGroupRepository(database),
     accountPauses: createAccountPauseRepository(database),
     /** Creates access to the values stored by this account's adapter. */
     adapterValues: (
       channel: string,
       account: string,
       lease: NamedLease | null = null,
-    ): AdapterValues => createAdapterValues(database, { channel, account, lease }),
+    ): AdapterValues => createAdapterValueStore(database, { channel, account, lease }),
     /**
      * Resolves if the database can be read and written; otherwise rejects with a StoreError, for
      * `/readyz`.
@@ -164,7 +164,7 @@ function createConversationRepositories(
 ) {
   return {
     conversations: createConversationViews(database, sharedClock),
-    conversationMarks: createConversationMarks(database),
+    conversationMarks: createConversationMarkRepository(database),
     branches: createBranchRepository(database, newId),
     takeovers: createTakeoverRepository(database, newId, sharedClock),
   };
@@ -187,7 +187,7 @@ function createRarelyUsed(
         (await import('./usage.ts')).readUsageHours(database, until, hours),
       highest: async (day) => (await import('./usage.ts')).readHighestSpend(database, day),
     },
-    retention: createRetention(database, folder, sharedClock),
+    retention: createRetentionRepository(database, folder, sharedClock),
     recordedTurns: {
       ofTurn: async (turnId) =>
         (await import('./recorded-turns.ts')).readRecordedTurn(database, turnId),
@@ -197,7 +197,7 @@ function createRarelyUsed(
   };
 }
 
-function createRetention(
+function createRetentionRepository(
   database: Database,
   folder: string | null,
   sharedClock: SharedClock,
@@ -205,7 +205,7 @@ function createRetention(
   return {
     last: async () => (await import('./retention.ts')).readLastRetention(database),
     witnesses: async () =>
-      (await import('./retention.ts')).readStoreWitnesses(database, sharedClock),
+      (await import('./retention.ts')).readStoreAgeEvidence(database, sharedClock),
     run: async (bounds, pace) =>
       (await import('./retention.ts')).runRetention(database, bounds, pace),
     use: async (ages, now) =>

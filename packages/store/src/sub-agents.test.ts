@@ -1,10 +1,10 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { Lease } from './rows.ts';
 import type { Store } from './store.ts';
-import type { SubAgentOrder, SubAgentTurn } from './sub-agents.ts';
+import type { SubAgentTask, SubAgentTurn } from './sub-agents.ts';
 import { listDatabasesOfDay } from './testing/databases.ts';
 import {
-  claimTurnOf,
+  claimNextTurn,
   createAnswer,
   createMessage,
   listMessageIds,
@@ -14,7 +14,7 @@ import {
 const BOUNDS = { depth: 2, concurrent: 3 };
 const CHAT = 'web:c1';
 
-const order = (id: string, change: Partial<SubAgentOrder> = {}): SubAgentOrder => ({
+const order = (id: string, change: Partial<SubAgentTask> = {}): SubAgentTask => ({
   id,
   callId: `call of ${id}`,
   turnId: 't1',
@@ -50,7 +50,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
     });
     afterAll(() => database.dispose());
 
-    const start = (id: string, change: Partial<SubAgentOrder> = {}) =>
+    const start = (id: string, change: Partial<SubAgentTask> = {}) =>
       store.subAgents.start(order(id, change), BOUNDS, 5);
     const begin = (id: string, turnId = `turn of ${id}`) => startTurn(store, turnId, `sub:${id}`);
     const state = async (id: string) => (await store.subAgents.of(`sub:${id}`))?.state;
@@ -155,7 +155,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
         kind: 'over',
         wake: 'sub:a',
       });
-      const next = await claimTurnOf(store, one, 's3');
+      const next = await claimNextTurn(store, one, 's3');
       expect(listMessageIds(next)).toEqual(['b.over']);
       expect(await store.subAgents.commit(one, ending('s3'), 8)).toEqual({
         kind: 'over',

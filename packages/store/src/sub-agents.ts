@@ -29,7 +29,7 @@ export function createSubAgentRepository(database: Database, newId: NewId) {
      * Stores a run and the message that starts its first turn, in one transaction. `over`: the
      * asking turn was stopped or its session has ended.
      */
-    start: (order: SubAgentOrder, bounds: SubAgentBounds, now: number) =>
+    start: (order: SubAgentTask, bounds: SubAgentBounds, now: number) =>
       database.write((sql) => startSubAgent(sql, order, bounds, now)),
 
     /** Finds the run in a lane; null if the lane does not belong to a sub-agent. */
@@ -77,7 +77,7 @@ async function commitSubAgent(
     ...(isLane && { chatId: conversationId }),
     now,
   };
-  addMessage(sql, createOwnMessage(run, message));
+  addMessage(sql, createInternalMessage(run, message));
   return { kind: 'over', wake: conversationId };
 }
 
@@ -113,7 +113,7 @@ async function endSubAgentRun(
 
 async function startSubAgent(
   sql: Sql,
-  order: SubAgentOrder,
+  order: SubAgentTask,
   bounds: SubAgentBounds,
   now: number,
 ): Promise<
@@ -157,7 +157,7 @@ async function startSubAgent(
   // An owner of the asking agent may have no rights with the lane's agent.
   const isAmongItself = agent === getConversationAgent(root);
   const by = isAmongItself ? origin : { ...origin, fromOwner: 0 };
-  addMessage(sql, createOwnMessage(by, { conversationId: lane, ...first }));
+  addMessage(sql, createInternalMessage(by, { conversationId: lane, ...first }));
   return { kind: 'started', conversationId: lane };
 }
 
@@ -224,7 +224,7 @@ async function findOrigin(
 }
 
 /** A task for a sub-agent (G07). */
-export interface SubAgentOrder {
+export interface SubAgentTask {
   /** A unique id of the run and its lane. */
   readonly id: string;
   /** The call that requests the run; a repeated call finds the same run. */
@@ -311,7 +311,7 @@ interface RunOrigin {
  * A message that Parley itself puts into a lane, and that cannot be confused with a message from
  * outside.
  */
-interface OwnMessage {
+interface InternalMessage {
   readonly conversationId: string;
   readonly messageId: string;
   readonly text: string;
@@ -327,9 +327,9 @@ interface OwnMessage {
  * Builds the message for a run or its completion, with a new text and the chat and person that
  * asked for the work.
  */
-function createOwnMessage(
+function createInternalMessage(
   run: RunOrigin,
-  { conversationId, messageId, text, chatId, now }: OwnMessage,
+  { conversationId, messageId, text, chatId, now }: InternalMessage,
 ): AdmittedMessage {
   const origin = decodeCheckedJson(
     InboundMessage,

@@ -18,7 +18,7 @@ export function isTakenOver(until: number | null, now: number): boolean {
  * The rule of `isTakenOver` as an SQL condition on the `conversation` table under any alias;
  * `moment` is the current time.
  */
-export function isTakenOverCondition<const Moment extends string, const Name extends string>(
+export function buildTakenOverCondition<const Moment extends string, const Name extends string>(
   moment: Moment,
   name: Name,
 ) {
@@ -30,7 +30,7 @@ export function isTakenOverCondition<const Moment extends string, const Name ext
  * What keeps turns from starting in a conversation: a person who has taken it over, or its
  * deletion, which sets the same column but does not keep a record; null if turns may start.
  */
-export async function readHold(
+export async function readConversationHold(
   sql: Sql,
   id: string,
   until: number | null,
@@ -47,7 +47,7 @@ const TAKEOVER = defineStatement(`
 }>();
 
 /** Reads the current time of the clock that all processes share, in ms. */
-export async function readMoment(sql: Sql, moment: number | null): Promise<number> {
+export async function readSharedTime(sql: Sql, moment: number | null): Promise<number> {
   return (await sql.get(NOW, { moment }))?.now ?? 0;
 }
 

@@ -8,7 +8,7 @@ import {
   createAnswer,
   createMessage,
   createPart,
-  createRouteTo,
+  createTestRoute,
   listMessageIds,
   startTurn,
 } from './testing/messages.ts';
@@ -234,7 +234,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       await takeOver();
       const post = (key: string, thread?: string) => {
         const { body } = createPart(key);
-        const parts = [{ route: createRouteTo('c1', thread), body }] as const;
+        const parts = [{ route: createTestRoute('c1', thread), body }] as const;
         return store.outbox.post({ key, parts, turn: { id: 't2', most: 9 } }, 5);
       };
       expect((await post('a')).kind).toBe('taken-over');

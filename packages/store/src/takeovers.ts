@@ -4,7 +4,12 @@ import { type Database, decodeCheckedJson, defineStatement, type Sql } from './d
 import { IS_NOT_DELETED } from './inbox-reads.ts';
 import { type PersonReply, replyAsPerson } from './person-replies.ts';
 import { type SharedClock, STATEMENT_NOW } from './shared-clock.ts';
-import { isTakenOver, MAX_TAKEOVER_MS, readHold, readMoment } from './taken-over.ts';
+import {
+  isTakenOver,
+  MAX_TAKEOVER_MS,
+  readConversationHold,
+  readSharedTime,
+} from './taken-over.ts';
 
 /** A takeover of a conversation; times are in ms on the shared clock. */
 export interface Takeover {
@@ -24,7 +29,7 @@ export interface Takeover {
 }
 
 /** The person who takes over a conversation, and for how long (ms). */
-export interface TakeoverOrder {
+export interface TakeoverRequest {
   readonly conversationId: string;
   readonly by: string;
   readonly lastsMs: number;
@@ -46,7 +51,7 @@ export function createTakeoverRepository(
      * unfinished; answer parts whose delivery has not started are not sent. Returns null if the
      * conversation does not exist or is being deleted.
      */
-    takeOver: (order: TakeoverOrder): Promise<{ readonly until: number } | null> =>
+    takeOver: (order: TakeoverRequest): Promise<{ readonly until: number } | null> =>
       database.write((sql) => takeOverConversation(sql, order, sharedClock())),
 
     /**
@@ -54,7 +59,7 @@ export function createTakeoverRepository(
      * null if it does not exist.
      */
     handBack: (conversationId: string, by: string): Promise<boolean | null> =>
-      database.write((sql) => handBackConversation(sql, conversationId, by, sharedClock())),
+      database.write((sql) => returnConversationToAgent(sql, conversationId, by, sharedClock())),
 
     /**
      * Stores what a person writes in a chat, once per request. Returns null if the conversation
@@ -70,7 +75,7 @@ export function createTakeoverRepository(
     /** Lists takeovers and people's replies, each newest first; `before` is in ms. */
     recent: (limit: number, before?: number) =>
       database.read(async (sql) => {
-        const now = await readMoment(sql, sharedClock());
+        const now = await readSharedTime(sql, sharedClock());
         const values = { limit, before: before ?? Number.MAX_SAFE_INTEGER };
         const takeovers = await sql.all(RECENT, values);
         return {
@@ -83,14 +88,14 @@ export function createTakeoverRepository(
 
 async function takeOverConversation(
   sql: Sql,
-  { conversationId: id, by, lastsMs }: TakeoverOrder,
+  { conversationId: id, by, lastsMs }: TakeoverRequest,
   moment: number | null,
 ): Promise<{ readonly until: number } | null> {
   if (lastsMs > MAX_TAKEOVER_MS) throw new RangeError(`A takeover of ${lastsMs} ms is too long.`);
   const lane = await lockConversation(sql, id);
   if (lane === undefined || (await readNewestRoute(sql, id)) === null) return null;
-  const now = await readMoment(sql, moment);
-  if ((await readHold(sql, id, lane.taken_over_until, now)) === 'deletion') return null;
+  const now = await readSharedTime(sql, moment);
+  if ((await readConversationHold(sql, id, lane.taken_over_until, now)) === 'deletion') return null;
   // The turn's worker is alive, so this must not count as a turn that crashed its worker.
   sql.send(UNCOUNT, { id, moment });
   const until = now + lastsMs;
@@ -102,7 +107,7 @@ async function takeOverConversation(
 }
 
 /** Lets the agent answer again, in the caller's transaction. */
-export async function handBackConversation(
+export async function returnConversationToAgent(
   sql: Sql,
   id: string,
   by: string,
@@ -110,9 +115,9 @@ export async function handBackConversation(
 ): Promise<boolean | null> {
   const lane = await lockConversation(sql, id);
   if (lane === undefined) return null;
-  const now = await readMoment(sql, moment);
+  const now = await readSharedTime(sql, moment);
   const until = lane.taken_over_until;
-  if ((await readHold(sql, id, until, now)) !== 'person') return false;
+  if ((await readConversationHold(sql, id, until, now)) !== 'person') return false;
   sql.send(HAND_BACK, { id });
   sql.send(END_RECORD, { id, now, by });
   // Releases alerts that were held only because of the takeover.
@@ -184,7 +189,7 @@ const RECENT = defineStatement(`
   order by taken_at desc, seq desc limit :limit`).rows<Takeover>();
 
 /** A message that a person wrote in a chat from the page. */
-export interface WrittenReply {
+export interface PageReply {
   readonly turnId: string;
   readonly conversationId: string;
   readonly by: string;
@@ -196,4 +201,4 @@ const RECENT_REPLIES = defineStatement(`
   select id as "turnId", conversation_id as "conversationId", written_by as by, written_as as "as",
     started_at as at
   from turn where request_key is not null and started_at < :before
-  order by started_at desc limit :limit`).rows<WrittenReply>();
+  order by started_at desc limit :limit`).rows<PageReply>();

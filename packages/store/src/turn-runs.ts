@@ -25,7 +25,7 @@ const TurnRuns = z.array(TurnRun);
 const KEPT_RUNS = 20;
 
 /** Returns the value of the `runs` column with one more run. */
-export function addRun(before: string | null, run: TurnRun): string {
+export function appendRun(before: string | null, run: TurnRun): string {
   return encodeJson([...readRuns(before), run].slice(-KEPT_RUNS));
 }
 
@@ -57,7 +57,7 @@ const SET_RUNS = defineStatement('update turn set runs = :runs where id = :turnI
  * Marks an unfinished turn's last run as hung. Does not change anything if it is called again after
  * an interrupted start.
  */
-export async function markHung(sql: Sql, turnId: string): Promise<void> {
+export async function markRunHung(sql: Sql, turnId: string): Promise<void> {
   const of = await sql.get(RUNS_OF, { turnId });
   if (of === undefined) return;
   await lockConversation(sql, of.conversationId);

@@ -1,8 +1,8 @@
-import type { StepFacts } from '@parley/core';
+import type { StepInfo } from '@parley/core';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { Store } from './store.ts';
 import { listBothDatabases } from './testing/databases.ts';
-import { claimTurnOf, createAnswer, createMessage, startTurn } from './testing/messages.ts';
+import { claimNextTurn, createAnswer, createMessage, startTurn } from './testing/messages.ts';
 
 for (const database of listBothDatabases(inject('postgresUrl'))) {
   describe.runIf(database.available)(`the turn journal on ${database.name}`, () => {
@@ -18,7 +18,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       const { appendStep } = store.turns;
       expect(await appendStep(lease, 't1', { index: 0, content: 'first' }, 1)).toBe('committed');
       expect(await appendStep(lease, 't1', { index: 0, content: 'again' }, 2)).toBe('committed');
-      expect((await claimTurnOf(store, lease, 't1')).steps).toEqual([
+      expect((await claimNextTurn(store, lease, 't1')).steps).toEqual([
         { index: 0, content: 'first' },
       ]);
     });
@@ -36,7 +36,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         outputTokens: 1,
         calls: [],
       } as const;
-      const step = async (index: number, content: object, facts: StepFacts): Promise<unknown> =>
+      const step = async (index: number, content: object, facts: StepInfo): Promise<unknown> =>
         store.turns.appendStep(
           lease,
           't1',
@@ -125,7 +125,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       const { lease } = await startTurn(store, 't1', 'web:c1', 'w1', 'followup');
       const usage = { model: 'm', inputTokens: 7, outputTokens: 2, costUsd: null };
       await store.lanes.commit(lease, { ...createAnswer('t1', []), usage }, 100);
-      await claimTurnOf(store, lease, 't2', 'followup');
+      await claimNextTurn(store, lease, 't2', 'followup');
       await store.lanes.commit(lease, { ...createAnswer('t2', []), outcome: 'failed', usage }, 200);
 
       const both = { answered: 1, failed: 1, inputTokens: 14, outputTokens: 4, unpriced: 2 };

@@ -13,7 +13,7 @@ import { insertParts } from './outbox-parts.ts';
 import type { CommitResult, JournalStep, Lease, TranscriptEntry, TurnCommit } from './rows.ts';
 import type { TurnUsage } from './spend.ts';
 import { addSpend } from './spend.ts';
-import { markHung } from './turn-runs.ts';
+import { markRunHung } from './turn-runs.ts';
 
 /** What `parley status` reports about recent turns. */
 interface TurnTotals {
@@ -44,7 +44,7 @@ export function createTurnRepository(database: Database, newId: NewId) {
     ): Promise<CommitResult> =>
       database.write(async (sql) => {
         if ((await lockLeasedConversation(sql, lease)) === null) return 'fenced';
-        if (!(await isUnfinished(sql, lease, turnId))) return 'fenced';
+        if (!(await isUnfinishedTurn(sql, lease, turnId))) return 'fenced';
         await storeStep(sql, turnId, step, now);
         return 'committed';
       }),
@@ -82,7 +82,7 @@ export function createTurnRepository(database: Database, newId: NewId) {
       }),
 
     /** Records that a process hung in this turn's last run and was terminated for that reason. */
-    countHang: (turnId: string): Promise<void> => database.write((sql) => markHung(sql, turnId)),
+    countHang: (turnId: string): Promise<void> => database.write((sql) => markRunHung(sql, turnId)),
 
     /** Lists the tools that these turns have called, for display. */
     async calls(turnIds: readonly string[]): Promise<readonly ToolCallOfTurn[]> {
@@ -172,7 +172,7 @@ const SETTLE = defineStatement(`
   where turn_id = :turnId and call_key = :callKey and state in ('approved', 'auto')`);
 
 /** Whether this is its lane's unfinished turn; the caller has locked the lane. */
-export async function isUnfinished(
+export async function isUnfinishedTurn(
   sql: Sql,
   { conversationId }: Lease,
   turnId: string,
@@ -268,7 +268,7 @@ const LOCK_TURN = defineStatement(`
   from conversation join turn on turn.conversation_id = conversation.id
   where conversation.id = :conversationId and turn.id = :turnId and turn.state = 'running'
   /*pg for no key update of conversation*/`).rows<
-  CountedUsage & { readonly epoch: number; readonly session: number }
+  ChargedUsage & { readonly epoch: number; readonly session: number }
 >();
 
 const FINISH = defineStatement(`
@@ -316,7 +316,7 @@ export function appendHistory(
   sql.send(REMEMBER_ALL, { ...of, entries: all });
 }
 
-type CountedUsage = Pick<
+type ChargedUsage = Pick<
   TurnUsage,
   'inputTokens' | 'outputTokens' | 'cachedInputTokens' | 'costUsd'
 >;
@@ -325,7 +325,7 @@ type CountedUsage = Pick<
  * Computes the usage that steps have not charged yet, usually that of the last call, using the
  * call's share of cached input.
  */
-function computeUnchargedUsage({ cachedShare, ...usage }: TurnUsage, counted: CountedUsage) {
+function computeUnchargedUsage({ cachedShare, ...usage }: TurnUsage, counted: ChargedUsage) {
   const cached = (usage.cachedInputTokens ?? 0) - (counted.cachedInputTokens ?? 0);
   return {
     cachedInputTokens: Math.max(0, cached),

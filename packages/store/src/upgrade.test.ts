@@ -5,7 +5,7 @@ import { openStore } from './open-store.ts';
 import { openPostgres } from './postgres/open-postgres.ts';
 import { openSqlite } from './sqlite/open-sqlite.ts';
 import { listBothDatabases, readSchema } from './testing/databases.ts';
-import { fillTables, readFilledRows } from './testing/filled-rows.ts';
+import { fillTables, readFixtureRows } from './testing/filled-rows.ts';
 
 const clock = () => 100;
 
@@ -117,7 +117,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         await using old = await openRaw(database.url());
         await migrate(old.database, MIGRATIONS, 'db', clock);
         await fillTables(old.database);
-        const before = await readFilledRows(old.database);
+        const before = await readFixtureRows(old.database);
         const store = await openStore({ url: database.url(), clock });
         expect(await store.inbox.waiting('c2')).toBe(1);
         expect(await store.outbox.counts()).toMatchObject({ sent: 2, pending: 1, sending: 1 });
@@ -125,7 +125,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
 
         await migrate(old.database, [...MIGRATIONS, LATER], 'db', clock);
 
-        expect(await readFilledRows(old.database)).toEqual(before);
+        expect(await readFixtureRows(old.database)).toEqual(before);
         expect(Object.keys(before).length).toBeGreaterThan(20);
         expect(await readSchema(old.database)).toEqual(schema);
         const rows = await old.database.read((sql) =>

@@ -73,7 +73,7 @@ export function toFigures({ sums, latencies }: UsageTally): UsageFigures {
 }
 
 /** Sorts by usage, largest first: by cost, then tokens, then turns. */
-export function compareByUse({ sums: one }: UsageTally, { sums: other }: UsageTally): number {
+export function compareByUsage({ sums: one }: UsageTally, { sums: other }: UsageTally): number {
   const tokens = other.inputTokens + other.outputTokens - one.inputTokens - one.outputTokens;
   return other.costUsd - one.costUsd || tokens || other.turns - one.turns;
 }

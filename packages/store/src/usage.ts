@@ -13,7 +13,7 @@ import {
 import {
   addToTally,
   type CalendarDay,
-  compareByUse,
+  compareByUsage,
   createTally,
   type DayRange,
   listCalendarDays,
@@ -117,7 +117,7 @@ export async function readUsageSums(database: Database, query: UsageQuery): Prom
     for (let from = day.from; from < day.to; ) {
       const to = Math.min(from + step, day.to);
       const turns = await database.read((sql) =>
-        readTurns(sql, { from, to }, query, tally, tallies),
+        tallyTurns(sql, { from, to }, query, tally, tallies),
       );
       if (turns > TURNS_AT_ONCE) step = Math.max(60_000, step / 2);
       else if (turns < TURNS_AT_ONCE / 4) step = Math.min(24 * HOUR_MS, step * 2);
@@ -181,7 +181,7 @@ interface UsageTallies {
 }
 
 /** Adds the turns that ended within part of a day, and returns how many there were. */
-async function readTurns(
+async function tallyTurns(
   sql: Sql,
   part: Pick<CalendarDay, 'from' | 'to'>,
   { by, agent }: UsageQuery,
@@ -313,7 +313,7 @@ async function toUsageSums(
   { total, days, groups, outside }: UsageTallies,
   by: UsageGrouping,
 ): Promise<Omit<UsageSums, 'isWhole'>> {
-  const sorted = [...groups].sort(([, one], [, other]) => compareByUse(one, other));
+  const sorted = [...groups].sort(([, one], [, other]) => compareByUsage(one, other));
   const [shown, rest] = [sorted.slice(0, MAX_ROWS), sorted.slice(MAX_ROWS)];
   const titles = await readGroupTitles(sql, shown, by);
   const other = createTally();

@@ -4,8 +4,8 @@ import { isSkillFile } from './audience.ts';
 import type { FileCache } from './file-cache.ts';
 import { parseFileName, walkPath } from './paths.ts';
 import type { WorkspaceLock } from './workspace-lock.ts';
-import { readForWrite, writeFileInside } from './write-file.ts';
-import { isAudienceUnsettled, settleAudience } from './write-rules.ts';
+import { readFileForWrite, writeFileInside } from './write-file.ts';
+import { isAudienceUndecided, settleAudience } from './write-rules.ts';
 
 /**
  * A file that an agent created in a turn that could see private content, and that nobody has
@@ -48,7 +48,7 @@ export function openAgentFiles({ folder, files, names, lock, newId }: AgentFiles
    */
   const content = async (name: string): Promise<string | null> => {
     const path = parseFileName(name);
-    const found = path === null ? null : await readForWrite(folder, path);
+    const found = path === null ? null : await readFileForWrite(folder, path);
     return found?.kind === 'found' ? found.text : null;
   };
   return {
@@ -63,7 +63,7 @@ export function openAgentFiles({ folder, files, names, lock, newId }: AgentFiles
         if (path === null || known === null || !('declared' in known)) continue;
         if (known.declared !== 'owner') continue;
         const text = await content(name);
-        if (text === null || !isAudienceUnsettled(text)) continue;
+        if (text === null || !isAudienceUndecided(text)) continue;
         const found = walkPath(folder, path);
         if (found.kind !== 'file') continue;
         const canOpen = !isSkillFile(name);
@@ -81,7 +81,7 @@ export function openAgentFiles({ folder, files, names, lock, newId }: AgentFiles
         const path = parseFileName(name);
         const text = await content(name);
         if (path === null || text === null) return `${name} no longer exists.`;
-        if (!isAudienceUnsettled(text)) return `${name} has already been decided.`;
+        if (!isAudienceUndecided(text)) return `${name} has already been decided.`;
         if (fingerprintText(text) !== print)
           return `${name} has changed in the meantime. Read it again.`;
         if (decision === 'open' && isSkillFile(name)) return OPENS_SKILL;

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { foldName, foldSegments, isMarkdown } from './folded-names.ts';
 
 /** The properties that determine who reads an answer. */
-export type ReaderFacts = Pick<RuntimeFacts, 'chatType'> & {
+export type ReaderContext = Pick<RuntimeFacts, 'chatType'> & {
   readonly user: Pick<RuntimeFacts['user'], 'id'>;
   /**
    * Whether the answer is read by people other than the person asking, as with a job that reports
@@ -20,7 +20,7 @@ export type ReaderFacts = Pick<RuntimeFacts, 'chatType'> & {
  * compared exactly.
  */
 export function resolveReader(
-  facts: ReaderFacts,
+  facts: ReaderContext,
   owners: readonly string[],
   conversationId: string,
 ): Reader {
@@ -34,13 +34,13 @@ export function resolveReader(
  * the author.
  */
 export const AudienceFrontMatter = z.preprocess(
-  foldAudience,
+  normalizeAudience,
   z.looseObject({ audience: z.enum(['owner', 'everyone']).optional() }),
 );
 export type AudienceFrontMatter = z.infer<typeof AudienceFrontMatter>;
 
 /** True for `MEMORY.md` and everything in `memory/` (W02). */
-export function isMemory(name: string): boolean {
+export function isMemoryFile(name: string): boolean {
   const folded = foldName(name);
   return folded === 'memory' || folded.startsWith('memory/') || /(^|\/)memory\.md$/.test(folded);
 }
@@ -75,7 +75,7 @@ export function isAlwaysPrivate(name: string): boolean {
   const [first, ...inner] = foldSegments(name);
   if (first === 'evals' && inner.length > 0) return true;
   const isInstalled = foldSegments(name).includes('node_modules');
-  return isMemory(name) || isInstalled || findLookalike(name) !== null;
+  return isMemoryFile(name) || isInstalled || findLookalike(name) !== null;
 }
 
 /**
@@ -86,7 +86,7 @@ export function isPrivateByDefault(name: string): boolean {
   return (
     isAlwaysPrivate(name) ||
     OWNERS_FILES.includes(name) ||
-    !(isMarkdown(name) || isInSkills(name.split('/')))
+    !(isMarkdown(name) || isInSkillsFolder(name.split('/')))
   );
 }
 
@@ -110,7 +110,7 @@ export function decideAudience(
  * `Audience: owner` must not become public because of a capital letter or an invisible character.
  * Two spellings in one block are an error, because it is unknown which spelling was intended.
  */
-function foldAudience(data: unknown, context: z.core.$RefinementCtx): unknown {
+function normalizeAudience(data: unknown, context: z.core.$RefinementCtx): unknown {
   if (typeof data !== 'object' || data === null) return data;
   const found = listFrontMatterBlocks(data).flatMap((block) =>
     Object.entries(block).filter(([key]) => isAudienceKey(key)),
@@ -201,6 +201,6 @@ export function isSkillFile(name: string): boolean {
 }
 
 /** True for all files in `skills/`. */
-export function isInSkills([folder]: readonly string[]): boolean {
+export function isInSkillsFolder([folder]: readonly string[]): boolean {
   return folder !== undefined && foldName(folder) === 'skills';
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Reader } from '@parley/core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type BootstrapMark, type BootstrapStep, decideBootstrap } from './bootstrap.ts';
+import { type BootstrapDecision, type BootstrapMark, decideBootstrap } from './bootstrap.ts';
 import { openWorkspace, type Workspace } from './open-workspace.ts';
 
 const TEMPLATES = join(import.meta.dirname, '../../../config/workspace');
@@ -111,7 +111,7 @@ describe("BOOTSTRAP.md in an owner's turn", () => {
     expect(decideBootstrap(last, true, TURN)).toEqual({ kind: 'lead', mark: last });
   });
 
-  it.each<[string, BootstrapMark | null, boolean, object, BootstrapStep['kind']]>([
+  it.each<[string, BootstrapMark | null, boolean, object, BootstrapDecision['kind']]>([
     ['in a workspace that Parley did not make', null, true, {}, 'leave-out'],
     ['in another conversation', LEADING, true, { conversationId: 'telegram:x:1' }, 'leave-out'],
     ['after /new', LEADING, true, { session: 1 }, 'retire'],

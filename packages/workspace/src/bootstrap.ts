@@ -4,7 +4,7 @@ import { type Logger, type NewId, reasonOf } from '@parley/core';
 import { z } from 'zod';
 import { type FileName, walkPath } from './paths.ts';
 import { createLocalLock, type WorkspaceLock } from './workspace-lock.ts';
-import { makeFolders, writeFileInside } from './write-file.ts';
+import { createFolders, writeFileInside } from './write-file.ts';
 
 /** The file is hidden, so that views do not show it and tools do not write it. */
 const MARK: FileName = { name: '.parley/bootstrap.json', segments: ['.parley', 'bootstrap.json'] };
@@ -79,7 +79,7 @@ export class Bootstrap {
 /** Moves BOOTSTRAP.md to an unused name; null if the file does not exist. Throws disk errors. */
 async function archiveBootstrap(folder: string): Promise<string | null> {
   if (walkPath(folder, { segments: [FILE] }).kind !== 'file') return null;
-  const blocked = await makeFolders(folder, [ARCHIVE]);
+  const blocked = await createFolders(folder, [ARCHIVE]);
   if (blocked !== null) throw new Error(blocked.detail);
   for (let copy = 1; ; copy += 1) {
     const name = copy === 1 ? FILE : `BOOTSTRAP-${copy}.md`;
@@ -118,7 +118,7 @@ export interface OwnerTurn {
 }
 
 /** The decision about BOOTSTRAP.md in this turn; `mark` is stored if it guides the turn. */
-export type BootstrapStep =
+export type BootstrapDecision =
   | { readonly kind: 'leave-out' }
   | { readonly kind: 'lead'; readonly mark: BootstrapMark }
   | { readonly kind: 'retire' };
@@ -132,7 +132,7 @@ export function decideBootstrap(
   mark: BootstrapMark | null,
   saysSomething: boolean,
   { conversationId, session, messageId }: OwnerTurn,
-): BootstrapStep {
+): BootstrapDecision {
   if (mark === null) return { kind: 'leave-out' };
   if (!saysSomething) return { kind: 'retire' };
   if (mark.state === 'new') {

@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { removeEmpty } from './command-notes.ts';
+import { removeEmptyFolder } from './command-notes.ts';
 import { WorkspaceError, walkPath } from './paths.ts';
 import type { FilePattern } from './prompt-files.ts';
 
@@ -14,9 +14,11 @@ export const CLOSED_TO_COMMANDS: readonly FilePattern[] = [
  * prompt text, as the layers declare them. Paths inside a listed folder are omitted; `''` is the
  * workspace.
  */
-export function listClosedToCommands(promptFiles: readonly FilePattern[]): readonly FilePattern[] {
+export function listPathsClosedToCommands(
+  promptFiles: readonly FilePattern[],
+): readonly FilePattern[] {
   if (promptFiles.includes('/')) return ['', ...CLOSED_TO_COMMANDS];
-  const all = [...new Set([...CLOSED_TO_COMMANDS, ...promptFiles])].filter(isInside);
+  const all = [...new Set([...CLOSED_TO_COMMANDS, ...promptFiles])].filter(isInsideWorkspace);
   const folders = all.filter((name) => name.endsWith('/'));
   return all.filter((name) => !folders.some((one) => one !== name && name.startsWith(one)));
 }
@@ -25,7 +27,7 @@ export function listClosedToCommands(promptFiles: readonly FilePattern[]): reado
  * Other patterns do not match any file, because views never read a path that could leave the
  * workspace.
  */
-function isInside(pattern: FilePattern): boolean {
+function isInsideWorkspace(pattern: FilePattern): boolean {
   const segments = pattern.replace(/\/$/, '').split('/');
   return segments.every((segment) => segment !== '' && segment !== '.' && segment !== '..');
 }
@@ -35,7 +37,7 @@ function isInside(pattern: FilePattern): boolean {
  * folders first, each folder with a trailing slash. Throws for links, because their target could be
  * exchanged.
  */
-export function planClosed(
+export function planClosedPaths(
   folder: string,
   closed: readonly FilePattern[],
 ): { readonly paths: readonly string[]; readonly missing: string[] } {
@@ -64,7 +66,7 @@ function createSymbolicLinkError(name: string): WorkspaceError {
 }
 
 /** Creates these paths as empty files and folders. Throws disk errors; existing paths are kept. */
-export function makePaths(folder: string, names: readonly string[]): void {
+export function createPaths(folder: string, names: readonly string[]): void {
   for (const name of names) {
     const path = join(folder, name);
     if (name.endsWith('/')) mkdirSync(path, { recursive: true, mode: 0o700 });
@@ -82,7 +84,7 @@ export function removePaths(folder: string, names: readonly string[]): void {
   for (const name of names.toReversed()) {
     const path = join(folder, name);
     if (name.endsWith('/')) {
-      removeEmpty(path);
+      removeEmptyFolder(path);
       continue;
     }
     const found = walkPath(folder, { segments: name.split('/') });

@@ -19,7 +19,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { openMemorySearch } from './memory/memory-search.ts';
 import { openWorkspace, type Workspace } from './open-workspace.ts';
-import type { CoveredPaths } from './shell-commands.ts';
+import type { ReadOnlyPaths } from './shell-commands.ts';
 import { listSkillFolders } from './skills/find-skills.ts';
 import { openSkills, type Skills } from './skills/skills.ts';
 
@@ -113,7 +113,11 @@ type Act = typeof act extends fc.Arbitrary<infer A> ? A : never;
 const PRIVATE = ['MEMORY.md', 'notes/secret.txt'];
 
 /** Performs one step of a command, unless the sandbox or the disk would refuse the step. */
-function perform(folder: string, { closed, readOnly }: CoveredPaths, [kind, name, nth]: Act): void {
+function perform(
+  folder: string,
+  { closed, readOnly }: ReadOnlyPaths,
+  [kind, name, nth]: Act,
+): void {
   const isCovered = (path: string) =>
     [...closed, ...readOnly].some((one) => path === one || path.startsWith(`${one}/`));
   const isMount = (path: string) => closed.some((one) => one.startsWith(`${path}/`));

@@ -64,7 +64,11 @@ function readNote(path: string): CommandNote | null {
 }
 
 /** Whether the content at a path has changed since the command started. */
-export function isNewSince({ closed, open }: CommandNote, folder: string, path: FileName): boolean {
+export function isChangedSinceCommand(
+  { closed, open }: CommandNote,
+  folder: string,
+  path: FileName,
+): boolean {
   if (closed.some((parent) => path.name.startsWith(`${parent}/`))) return false;
   const found = walkPath(folder, path);
   return found.kind === 'file' && open[path.name] !== found.file.fingerprint;
@@ -79,7 +83,7 @@ export function getThisProcess(): Pick<CommandNote, 'host' | 'pid' | 'started'> 
  * Whether the process that ran the command no longer exists, or the command must have ended long
  * ago.
  */
-export function isDead({ until, host, pid, started }: CommandNote, now: number): boolean {
+export function isStaleNote({ until, host, pid, started }: CommandNote, now: number): boolean {
   const own = getThisProcess();
   if (now > until) return true;
   if (host !== own.host) return false;
@@ -93,7 +97,7 @@ export function isDead({ until, host, pid, started }: CommandNote, now: number):
 }
 
 /** Removes a folder if it is empty. */
-export function removeEmpty(folder: string): void {
+export function removeEmptyFolder(folder: string): void {
   try {
     rmdirSync(folder);
   } catch {

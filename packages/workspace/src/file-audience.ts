@@ -1,5 +1,5 @@
 import type { Audience } from '@parley/core';
-import { isInSkills, SKILL_FILE } from './audience.ts';
+import { isInSkillsFolder, SKILL_FILE } from './audience.ts';
 import type { FileCache } from './file-cache.ts';
 import type { ParsedFile } from './front-matter.ts';
 import type { FileName } from './paths.ts';
@@ -14,7 +14,7 @@ export async function decideFileAudience(
   path: FileName,
   file: ParsedFile,
 ): Promise<Audience> {
-  return (await isClosedBySkill(files, path)) ? { kind: 'owner' } : file.audience;
+  return (await isPrivateBySkill(files, path)) ? { kind: 'owner' } : file.audience;
 }
 
 /**
@@ -22,7 +22,7 @@ export async function decideFileAudience(
  * SKILL.md above it. Scripts and references do not have front matter that could declare an audience
  * (W03).
  */
-export async function isClosedBySkill(files: FileCache, path: FileName): Promise<boolean> {
+export async function isPrivateBySkill(files: FileCache, path: FileName): Promise<boolean> {
   const above = await findSkillAudience(files, path);
   return above === 'owners' || (above === 'none' && path.segments.at(-1) !== SKILL_FILE);
 }
@@ -35,7 +35,7 @@ export async function findSkillAudience(
   files: FileCache,
   { segments }: FileName,
 ): Promise<'open' | 'owners' | 'none' | null> {
-  if (!isInSkills(segments)) return null;
+  if (!isInSkillsFolder(segments)) return null;
   let found: 'open' | 'none' = 'none';
   // The audience of the SKILL.md file itself is already decided.
   const own = segments.at(-1) === SKILL_FILE ? 2 : 1;

@@ -7,7 +7,7 @@ import {
   type FoundFile,
   getFileIdentity,
   MAX_BYTES,
-  openInside,
+  openWorkspaceFile,
   SETTLED_MS,
   walkPath,
 } from './paths.ts';
@@ -89,7 +89,7 @@ export class FileCache {
       const walked = walkPath(folder, name);
       if (walked.kind !== 'file') return FAULTS[walked.kind];
       if (walked.file.bytes > limit) return createTooLargeFault(walked.file.bytes, limit);
-      await using handle = await openInside(folder, name.segments);
+      await using handle = await openWorkspaceFile(folder, name.segments);
       const opened = getFileIdentity(await handle.stat({ bigint: true }));
       if (opened !== walked.file.identity) return FAULTS.replaced;
       const bytes = await handle.readFile();
@@ -105,7 +105,7 @@ export class FileCache {
    */
   async mayHaveFrontMatter({ segments }: FileName): Promise<boolean> {
     try {
-      await using handle = await openInside(this.#options.folder, segments);
+      await using handle = await openWorkspaceFile(this.#options.folder, segments);
       const head = Buffer.alloc(MAX_HEAD_BYTES);
       const { bytesRead } = await handle.read(head, 0, head.length, 0);
       return mayHaveFrontMatter(head.subarray(0, bytesRead));
@@ -149,7 +149,7 @@ async function loadFile(
   found: FoundFile,
 ): Promise<ParsedFile | FileFault> {
   if (found.bytes > MAX_BYTES) return createTooLargeFault(found.bytes);
-  await using handle = await openInside(folder, name.segments);
+  await using handle = await openWorkspaceFile(folder, name.segments);
   const opened = getFileIdentity(await handle.stat({ bigint: true }));
   if (opened !== found.identity) return FAULTS.replaced;
   const bytes = await handle.readFile();

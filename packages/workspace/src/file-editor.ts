@@ -1,4 +1,4 @@
-import { isGroupFile, isMemory } from './audience.ts';
+import { isGroupFile, isMemoryFile } from './audience.ts';
 import type { FileCache, FileFault } from './file-cache.ts';
 import type { FileHistory } from './file-history.ts';
 import { hashFileText } from './file-versions.ts';
@@ -6,7 +6,7 @@ import { foldName, isMarkdown } from './folded-names.ts';
 import type { ParsedFile } from './front-matter.ts';
 import {
   type FileName,
-  listMarkdown,
+  listMarkdownFiles,
   MAX_BYTES,
   parseFileName,
   WorkspaceError,
@@ -60,7 +60,7 @@ export class FileEditor {
   }
 
   async list(): Promise<readonly EditorFile[]> {
-    const names = await listMarkdown(this.#options.folder);
+    const names = await listMarkdownFiles(this.#options.folder);
     const files = await Promise.all(names.map((name) => this.#describe(this.#path(name))));
     return files.filter((file) => file !== null);
   }
@@ -86,7 +86,7 @@ export class FileEditor {
   ): Promise<EditorChange> {
     const path = this.#changeable(name);
     if (text === null && path.name === 'AGENTS.md') {
-      throw createNothingDoneError(
+      throw createUnchangedFileError(
         name,
         'without it, the folder would be created from the templates again; empty the file instead',
       );
@@ -147,7 +147,7 @@ export class FileEditor {
   #path(name: string): FileName {
     const path = parseFileName(name);
     if (path !== null && isMarkdown(name)) return path;
-    throw createNothingDoneError(
+    throw createUnchangedFileError(
       name,
       'the path must be plain, inside the workspace, and end with .md',
     );
@@ -157,13 +157,13 @@ export class FileEditor {
     const path = this.#path(name);
     const { governed, forgetful } = this.#options;
     if (governed && foldName(name) === foldName(SOUL)) {
-      throw createNothingDoneError(
+      throw createUnchangedFileError(
         name,
         'it can only be changed through proposals, on the Soul page',
       );
     }
-    if (forgetful && (isMemory(name) || isGroupFile(name))) {
-      throw createNothingDoneError(name, 'memory is switched off in the settings (agent.memory)');
+    if (forgetful && (isMemoryFile(name) || isGroupFile(name))) {
+      throw createUnchangedFileError(name, 'memory is switched off in the settings (agent.memory)');
     }
     return path;
   }
@@ -175,7 +175,7 @@ export class FileEditor {
     try {
       return await work(this.#options.history.of(path));
     } catch (error) {
-      throw createNothingDoneError(
+      throw createUnchangedFileError(
         path.name,
         error instanceof Error ? error.message : String(error),
         error,
@@ -191,10 +191,10 @@ function describeFileProblem(file: ParsedFile | FileFault): string | null {
 
 function assertText(name: string, text: string): void {
   if (text.includes('\0') || !text.isWellFormed())
-    throw createNothingDoneError(name, 'it is not plain text');
+    throw createUnchangedFileError(name, 'it is not plain text');
   const bytes = Buffer.byteLength(text);
   if (bytes > MAX_BYTES)
-    throw createNothingDoneError(
+    throw createUnchangedFileError(
       name,
       `it has ${bytes} bytes, more than the limit of ${MAX_BYTES}`,
     );
@@ -204,10 +204,10 @@ function toEditorChange(
   name: string,
   done: Awaited<ReturnType<ReturnType<FileHistory['of']>['save']>>,
 ): EditorChange {
-  if (done.kind === 'refused') throw createNothingDoneError(name, done.detail);
+  if (done.kind === 'refused') throw createUnchangedFileError(name, done.detail);
   return { kind: done.kind === 'written' ? 'written' : 'outdated' };
 }
 
-function createNothingDoneError(name: string, why: string, cause?: unknown): WorkspaceError {
+function createUnchangedFileError(name: string, why: string, cause?: unknown): WorkspaceError {
   return new WorkspaceError('workspace-file', `${name}: nothing was changed: ${why}.`, cause);
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { FileVersions, type FileVersionsOptions } from './file-versions.ts';
 import { MemoryVersions } from './memory/memory-versions.ts';
-import { type FileName, listMarkdown, parseFileName } from './paths.ts';
+import { type FileName, listMarkdownFiles, parseFileName } from './paths.ts';
 
 /** The folder with the versions; each file has a subfolder under its own path. */
 const HOME = ['.parley', 'history'];
@@ -29,7 +29,7 @@ export class FileHistory {
 
   /** Lists files with a stored version, including removed ones, except MEMORY.md. */
   async files(): Promise<readonly FileName[]> {
-    const kept = await listMarkdown(join(this.#options.folder, ...HOME), BOUNDS);
+    const kept = await listMarkdownFiles(join(this.#options.folder, ...HOME), BOUNDS);
     const names = new Set(kept.map((name) => name.replace(/\/[^/]*$/, '')));
     return [...names].flatMap((name) => parseFileName(name) ?? []);
   }

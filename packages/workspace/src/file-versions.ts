@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type Clock, type NewId, resolveFileAgingStart } from '@parley/core';
 import { type FileName, MAX_BYTES, walkPath } from './paths.ts';
 import type { LockHold, WorkspaceLock } from './workspace-lock.ts';
-import { type DiskResult, readForWrite, writeFileInside } from './write-file.ts';
+import { type DiskResult, readFileForWrite, writeFileInside } from './write-file.ts';
 
 /**
  * `changed`: the file's text differs from the one that the change was based on, so nothing was
@@ -88,7 +88,7 @@ export class FileVersions {
     const { folder } = this.options;
     const found = walkPath(folder, this.#file);
     if (found.kind === 'file' && found.file.bytes > MAX_BYTES) throw new Error('it is too large');
-    const content = await readForWrite(folder, this.#file);
+    const content = await readFileForWrite(folder, this.#file);
     if (content.kind === 'refused') throw new Error(content.detail);
     return content.text;
   }

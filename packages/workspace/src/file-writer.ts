@@ -1,11 +1,11 @@
 import type { NewId } from '@parley/core';
-import { isMemory } from './audience.ts';
+import { isMemoryFile } from './audience.ts';
 import type { FileHistory } from './file-history.ts';
 import { describeDiskError, type FileName, MAX_BYTES, parseFileName } from './paths.ts';
 import type { LockHold, WorkspaceLock } from './workspace-lock.ts';
 import {
   type DiskRefusal,
-  readForWrite,
+  readFileForWrite,
   refreshCache,
   refuseOnDisk,
   writeFileInside,
@@ -13,7 +13,7 @@ import {
 import {
   type PlannedWrite,
   planWrite,
-  refuseApproval,
+  refuseUnapprovedWrite,
   refuseWriter,
   type WriteApproval,
   type WriteAuthor,
@@ -33,22 +33,22 @@ export type WriteResult =
       /** Whether the write created the file. */
       readonly created: boolean;
     }
-  | WriteNotDone;
+  | UnsuccessfulWrite;
 
 /** The reason why a file is not written although the reader may write it. */
-export interface WriteRefused {
+export interface WriteFailure {
   readonly kind: 'refused';
   readonly reason: 'path' | 'too-large' | 'unreadable';
   readonly detail: string;
 }
 
 /** The text was unchanged, so the file was not written. */
-export interface WriteUnchanged {
+export interface UnchangedWrite {
   readonly kind: 'unchanged';
 }
 
 /** A request by a reader to write a file. */
-interface WriteOrder extends WriteAuthor {
+interface WriteRequest extends WriteAuthor {
   readonly name: string;
   readonly approval?: WriteApproval | undefined;
 }
@@ -56,10 +56,10 @@ interface WriteOrder extends WriteAuthor {
 /** The effect of a planned write, or the reason to refuse it. */
 export type WritePlan =
   | ({ readonly kind: 'planned' } & PlannedWrite)
-  | WriteNotDone
-  | WriteUnchanged;
+  | UnsuccessfulWrite
+  | UnchangedWrite;
 
-type WriteNotDone = WriteRefusal | DiskRefusal | WriteRefused;
+type UnsuccessfulWrite = WriteRefusal | DiskRefusal | WriteFailure;
 
 interface FileWriterOptions {
   /** The real path of the workspace. */
@@ -73,7 +73,7 @@ interface FileWriterOptions {
 }
 
 /** Creates the new text; null if there is no change to write. */
-type CreateText = () => Promise<string | null | WriteRefused>;
+type CreateText = () => Promise<string | null | WriteFailure>;
 
 /** Writes files in one workspace, each atomically, one write at a time. Never throws. */
 export class FileWriter {
@@ -83,25 +83,25 @@ export class FileWriter {
     this.#options = options;
   }
 
-  write(order: WriteOrder, text: string): Promise<WriteResult> {
-    return this.#locked((hold) => writeOne(this.#options, order, text, hold));
+  write(order: WriteRequest, text: string): Promise<WriteResult> {
+    return this.#locked((hold) => writeSingleFile(this.#options, order, text, hold));
   }
 
   /** Plans what `write` or `change` would do now, without writing. */
-  async plan(order: WriteOrder, make: CreateText): Promise<WritePlan> {
+  async plan(order: WriteRequest, make: CreateText): Promise<WritePlan> {
     const text = await make();
     if (text === null) return { kind: 'unchanged' };
-    return typeof text === 'string' ? await planOne(this.#options, order, text) : text;
+    return typeof text === 'string' ? await planFileWrite(this.#options, order, text) : text;
   }
 
   /** Writes the text that `make` returns, while holding the lock. */
-  change(order: WriteOrder, make: CreateText): Promise<WriteResult | WriteUnchanged> {
+  change(order: WriteRequest, make: CreateText): Promise<WriteResult | UnchangedWrite> {
     return this.#locked(async (hold) => {
       const path = parseFileName(order.name);
       if (path !== null) await refreshCache(this.#options.folder, path);
       const text = await make();
       if (text === null) return { kind: 'unchanged' };
-      return typeof text === 'string' ? writeOne(this.#options, order, text, hold) : text;
+      return typeof text === 'string' ? writeSingleFile(this.#options, order, text, hold) : text;
     });
   }
 
@@ -114,21 +114,21 @@ export class FileWriter {
   }
 }
 
-async function writeOne(
+async function writeSingleFile(
   options: FileWriterOptions,
-  order: WriteOrder,
+  order: WriteRequest,
   text: string,
   hold: LockHold,
 ): Promise<WriteResult> {
   const { folder, newId } = options;
-  const plan = await planOne(options, order, text);
+  const plan = await planFileWrite(options, order, text);
   if (plan.kind === 'refused') return plan;
-  const unapproved = refuseApproval(plan, order.approval);
+  const unapproved = refuseUnapprovedWrite(plan, order.approval);
   if (unapproved !== null) return unapproved;
   const bytes = Buffer.from(plan.content);
   const result = await writeFileInside(folder, plan.path, bytes, { newId, hold });
   if (result.kind === 'refused') return result;
-  if (isVersionKept(order)) {
+  if (shouldKeepVersion(order)) {
     const versions = options.history.of(plan.path);
     // The write has already succeeded, and a failure to store the version does not undo it.
     await versions.note(hold, plan.before, plan.content, 'written by the agent').catch(() => null);
@@ -140,9 +140,9 @@ async function writeOne(
  * Versions are not kept of lines that are constantly added to memory, or of text that a person has
  * just asked to forget.
  */
-function isVersionKept({ name, reader, approval }: WriteOrder): boolean {
+function shouldKeepVersion({ name, reader, approval }: WriteRequest): boolean {
   if (reader.kind !== 'owner' || approval?.by === 'command') return false;
-  return name === 'MEMORY.md' || !isMemory(name);
+  return name === 'MEMORY.md' || !isMemoryFile(name);
 }
 
 type PlannedPath = {
@@ -151,16 +151,16 @@ type PlannedPath = {
   readonly before: string | null;
 } & PlannedWrite;
 
-async function planOne(
+async function planFileWrite(
   { folder, inOwnersSkill }: FileWriterOptions,
-  { name, ...writer }: WriteOrder,
+  { name, ...writer }: WriteRequest,
   text: string,
-): Promise<PlannedPath | WriteNotDone> {
+): Promise<PlannedPath | UnsuccessfulWrite> {
   const path = parseFileName(name);
   if (path === null) return refuseOnDisk('path', 'not a path inside the workspace');
   const forbidden = refuseWriter(writer, path.name);
   if (forbidden !== null) return forbidden;
-  const before = await readForWrite(folder, path);
+  const before = await readFileForWrite(folder, path);
   if (before.kind === 'refused') return before;
   const target = { name, before: before.text, inOwnersSkill: await inOwnersSkill(path) };
   const plan = planWrite(writer.reader, text, target);

@@ -4,9 +4,9 @@ import type Matter from 'gray-matter';
 import { parse } from 'yaml';
 import type { z } from 'zod';
 import { AudienceFrontMatter, decideAudience, isSkillFile } from './audience.ts';
-import { readLooseMatter } from './skills/loose-matter.ts';
+import { parseLooseFrontMatter } from './skills/loose-matter.ts';
 import { readRawTexts } from './skills/matter-entries.ts';
-import { isForEveryone, toMatterEntries } from './skills/skill-header.ts';
+import { isForEveryone, toFrontMatterEntries } from './skills/skill-header.ts';
 import { isBlank } from './text.ts';
 
 const require = createRequire(import.meta.url);
@@ -47,7 +47,7 @@ export function readFrontMatter<Data extends object>(
   file: string,
   schema: z.ZodType<Data>,
 ): FrontMatter<Data> {
-  const text = normalizeBeginning(file);
+  const text = normalizeFileStart(file);
   const firstLine = /^---(?!-)(.*)$/m.exec(text);
   if (firstLine === null || firstLine.index !== 0) return { kind: 'none', head: '', body: text };
   if (firstLine[1]?.trim() !== '') {
@@ -156,7 +156,7 @@ export function mayHaveFrontMatter(head: Uint8Array): boolean {
  * Ignores invisible characters before the first line, because they must not change who may read the
  * file.
  */
-function normalizeBeginning(file: string): string {
+function normalizeFileStart(file: string): string {
   const text = file.replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n');
   return trimBlankLines(text.replace(/^[\s\p{Cf}]+(?=---)/u, ''));
 }
@@ -214,10 +214,10 @@ function toSkillAudience(
 ): FrontMatter<AudienceFrontMatter> {
   if (strict.kind === 'none') return strict;
   if (strict.kind === 'parsed') {
-    const isOpen = isForEveryone(toMatterEntries(strict.data, readRawTexts(strict.head)));
+    const isOpen = isForEveryone(toFrontMatterEntries(strict.data, readRawTexts(strict.head)));
     return isOpen ? strict : { ...strict, data: { ...strict.data, audience: 'owner' } };
   }
-  const loose = readLooseMatter(raw);
+  const loose = parseLooseFrontMatter(raw);
   if (loose === null || !loose.foreveryone) return strict;
   return { kind: 'parsed', data: {}, head: loose.head, body: loose.body };
 }

@@ -1,6 +1,6 @@
 export {
   isGroupFile,
-  isMemory,
+  isMemoryFile,
   isPrivateByDefault,
   resolveReader,
 } from './audience.ts';
@@ -34,18 +34,18 @@ export {
 export { type MemoryVersions, VERSIONS_FOLDER } from './memory/memory-versions.ts';
 export { openWorkspace, type Workspace } from './open-workspace.ts';
 export {
-  listOwnerMarks,
-  type SplitText,
-  splitOwnersFile,
+  type AudienceSplit,
+  listOwnerIdentifiers,
+  splitOwnerFile,
 } from './owner-sections.ts';
 export { listOtherFiles } from './paths.ts';
 export {
-  coversFile,
   createPromptFiles,
   type FilePattern,
+  matchesFilePattern,
   type PromptFiles,
   restrictView,
-  toPatternsInside,
+  toWorkspacePatterns,
 } from './prompt-files.ts';
 export {
   type AbsentSkill,
@@ -63,7 +63,7 @@ export {
   readSoulScenarios,
   SOUL,
   type SoulFile,
-  type SoulOnDisk,
+  type SoulFileContent,
   type SoulScenario,
   type WriteSoul,
 } from './soul.ts';
@@ -73,18 +73,18 @@ export {
   copyIntoWorkspace,
   describeEncodingDoubt,
   type FolderSurvey,
-  openForReading,
-  readInside,
+  openFolderReader,
+  readFileInside,
   type SurveyedEntry,
   surveyFolder,
   writeIntoWorkspace,
 } from './survey.ts';
 export {
-  cutText,
   estimateQuarterTokens,
   estimateTokens,
   isBlank,
-  type TextCut,
+  type TextTruncation,
+  truncateText,
 } from './text.ts';
 export {
   createLocalLock,

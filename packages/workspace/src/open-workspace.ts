@@ -20,7 +20,7 @@ import { FileEditor } from './file-editor.ts';
 import { FileHistory } from './file-history.ts';
 import { FileWriter } from './file-writer.ts';
 import { MemoryVersions } from './memory/memory-versions.ts';
-import { listMarkdown, WorkspaceError } from './paths.ts';
+import { listMarkdownFiles, WorkspaceError } from './paths.ts';
 import { openShellCommands, type ShellCommands } from './shell-commands.ts';
 import type { ManagedFile } from './soul.ts';
 import { createLocalLock, type WorkspaceLock } from './workspace-lock.ts';
@@ -84,7 +84,7 @@ export async function openWorkspace(options: OpenWorkspaceOptions): Promise<Work
   } = options;
   const bootstrapIn = (place: string, held: WorkspaceLock) =>
     new Bootstrap({ folder: place, newId, log, lock: held });
-  const created = await seedFolder(options.folder, options.templates, lock, (held) =>
+  const created = await seedWorkspaceFolder(options.folder, options.templates, lock, (held) =>
     bootstrapIn(options.folder, held),
   );
   const folder = await realpath(options.folder);
@@ -98,7 +98,7 @@ export async function openWorkspace(options: OpenWorkspaceOptions): Promise<Work
   await commands.sweep();
   const sources = {
     files,
-    names: () => listMarkdown(folder),
+    names: () => listMarkdownFiles(folder),
     writer,
     versions: new MemoryVersions({ folder, newId, clock, lock }),
     history,
@@ -144,7 +144,7 @@ const EMPTY_FOLDERS = ['memory', 'skills', 'knowledge'];
  * interrupted first start continues at the next one. Returns the names of the files that were
  * created; throws WorkspaceError.
  */
-async function seedFolder(
+async function seedWorkspaceFolder(
   folder: string,
   templates: string,
   lock: WorkspaceLock,
@@ -179,7 +179,7 @@ async function seedTemplates(
   const names = await listTemplateNames(templates);
   // The mark is written before the first file, so that an interrupted start still counts as a first
   // one.
-  if (names.includes(BOOTSTRAP_FILE) && (await isUnused(folder, names))) {
+  if (names.includes(BOOTSTRAP_FILE) && (await isUnusedFolder(folder, names))) {
     await bootstrap.keep({ state: 'new' });
   }
   const isNew = (await bootstrap.mark()) !== null;
@@ -193,7 +193,7 @@ async function seedTemplates(
 }
 
 /** Whether none of a workspace's files and folders exist yet, in any spelling. */
-async function isUnused(folder: string, names: readonly string[]): Promise<boolean> {
+async function isUnusedFolder(folder: string, names: readonly string[]): Promise<boolean> {
   const known = new Set([...names, ...EMPTY_FOLDERS].map((name) => name.toLowerCase()));
   const entries = await readdir(folder);
   return !entries.some((name) => known.has(name.toLowerCase()));
@@ -223,7 +223,7 @@ async function listTemplateNames(templates: string): Promise<readonly string[]> 
     const names = entries.filter((entry) => entry.isFile() && entry.name.endsWith('.md'));
     return names
       .map((entry) => entry.name)
-      .sort((a, b) => rankMark(a) - rankMark(b) || (a < b ? -1 : 1));
+      .sort((a, b) => rankMarkFile(a) - rankMarkFile(b) || (a < b ? -1 : 1));
   } catch (error) {
     throw new WorkspaceError(
       'workspace-templates',
@@ -233,7 +233,7 @@ async function listTemplateNames(templates: string): Promise<readonly string[]> 
   }
 }
 
-function rankMark(name: string): number {
+function rankMarkFile(name: string): number {
   return name === MARK_FILE ? 1 : 0;
 }
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { listOwnerMarks, splitOwners } from './owner-sections.ts';
+import { listOwnerIdentifiers, splitOwnerText } from './owner-sections.ts';
 
 const USER = `# USER.md
 - **Name:** Mira Okonkwo (she/her)
@@ -11,15 +11,15 @@ const USER = `# USER.md
 - Telegram: @miri_o
 - 称呼：小米
 `;
-const MARKS = listOwnerMarks(USER);
+const MARKS = listOwnerIdentifiers(USER);
 
 describe('text that is about the owner', () => {
   it('[W03] is recognized by names and distinctive values from USER.md', () => {
     expect(MARKS).toEqual([
       ...['Mira Okonkwo', 'Mira', 'Okonkwo', 'Miri', 'Africa/Lagos', '@miri_o', '小米'],
     ]);
-    expect(listOwnerMarks('name: mira\n')).toEqual(['mira', 'Mira']);
-    expect(listOwnerMarks('# - Name:\n# - Timezone:\n')).toEqual([]);
+    expect(listOwnerIdentifiers('name: mira\n')).toEqual(['mira', 'Mira']);
+    expect(listOwnerIdentifiers('# - Name:\n# - Timezone:\n')).toEqual([]);
   });
 
   it.each([
@@ -44,7 +44,7 @@ describe('text that is about the owner', () => {
   ])('[W03] %s', (_, text) => {
     const around = (inside: string) =>
       `# AGENTS.md\n\nBe kind.\n\n${inside}\n\n# Rules\n\n- Ask first.`;
-    expect(splitOwners(around(text), MARKS)).toEqual({
+    expect(splitOwnerText(around(text), MARKS)).toEqual({
       everyone: around('').replace(/\n{3,}/, '\n\n'),
       owners: text,
     });
@@ -59,12 +59,12 @@ describe('text that is about the owner', () => {
     'name: Magi\nrole: Personal AI Assistant',
     'Admiral Miriam is a fictional captain.',
   ])('[W03] does not include: %s', (text) => {
-    expect(splitOwners(text, MARKS)).toEqual({ everyone: text, owners: '' });
+    expect(splitOwnerText(text, MARKS)).toEqual({ everyone: text, owners: '' });
   });
 
   it('[W03] includes single lines when each is a separate rule', () => {
     const text = 'Keep secrets.\nNever wake Mira before noon.\nAsk when in doubt.';
-    expect(splitOwners(text, MARKS)).toEqual({
+    expect(splitOwnerText(text, MARKS)).toEqual({
       everyone: 'Keep secrets.\nAsk when in doubt.',
       owners: 'Never wake Mira before noon.',
     });
@@ -73,13 +73,13 @@ describe('text that is about the owner', () => {
   it('[W03] does not include anything from the templates that Parley ships', () => {
     for (const name of ['AGENTS.md', 'SOUL.md', 'IDENTITY.md']) {
       const path = resolve(import.meta.dirname, '../../../config/workspace', name);
-      expect(splitOwners(readFileSync(path, 'utf8'), MARKS).owners).toBe('');
+      expect(splitOwnerText(readFileSync(path, 'utf8'), MARKS).owners).toBe('');
     }
   });
 
   it('[W03] may consist only of a title that contains a name', () => {
     const text = '# The assistant of Mira Okonkwo\n\nBe kind.';
     const parts = { everyone: 'Be kind.', owners: '# The assistant of Mira Okonkwo' };
-    expect(splitOwners(text, MARKS)).toEqual(parts);
+    expect(splitOwnerText(text, MARKS)).toEqual(parts);
   });
 });

@@ -1,9 +1,9 @@
 import { AudienceFrontMatter } from './audience.ts';
 import { readFrontMatter } from './front-matter.ts';
-import { getKeptHead } from './write-rules.ts';
+import { getReusableFrontMatter } from './write-rules.ts';
 
 /** A text split into a part for everyone and a part about the owner, which may be empty. */
-export interface SplitText {
+export interface AudienceSplit {
   readonly everyone: string;
   readonly owners: string;
 }
@@ -54,7 +54,7 @@ const LABELLED = /^[ \t>*_+-]*([^:：*_\n]{1,40})[*_]*[ \t]*[:：][*_]*[^\S\n]*(
  * Lists the values in USER.md that identify the owner in other files: names, and values with a
  * digit, `@` or `/`, such as a time zone or an address.
  */
-export function listOwnerMarks(user: string): readonly string[] {
+export function listOwnerIdentifiers(user: string): readonly string[] {
   const marks = Array.from(user.matchAll(LABELLED), ([, label = '', raw = '']) => {
     const value = raw
       .replace(/(?<!\s)\s*[（(].*$/u, '')
@@ -68,8 +68,9 @@ export function listOwnerMarks(user: string): readonly string[] {
 
 function findNames(value: string): readonly string[] {
   // Other people capitalize a name that the owner writes in lower case.
-  if (/^\p{Ll}{3,}$/u.test(value) && isName(capitalize(value))) return [value, capitalize(value)];
-  return [value, ...value.split(/[\s,，;/]+/u)].filter(isName);
+  if (/^\p{Ll}{3,}$/u.test(value) && isPersonName(capitalize(value)))
+    return [value, capitalize(value)];
+  return [value, ...value.split(/[\s,，;/]+/u)].filter(isPersonName);
 }
 
 function capitalize(word: string): string {
@@ -79,18 +80,18 @@ function capitalize(word: string): string {
 const NO_NAME =
   /^(?:they|them|their|she|hers?|him|his|you|sir|madam|boss|mrs?|the|owner|user|human|friend)$/iu;
 
-function isName(word: string): boolean {
+function isPersonName(word: string): boolean {
   if (NO_NAME.test(word)) return false;
   return /^\p{Script=Han}{2,}$/u.test(word) || /^\p{Lu}[\p{L}\p{M}'’ .-]{2,}$/u.test(word);
 }
 
 /**
  * Removes text about the owner from text that others read: sections by their heading, and list
- * items, paragraphs and code by their content or by a mark from `listOwnerMarks`. When in doubt,
+ * items, paragraphs and code by their content or by a mark from `listOwnerIdentifiers`. When in doubt,
  * text is removed, because the owner reads both parts.
  */
-export function splitOwners(text: string, marks: readonly string[]): SplitText {
-  const isMarked = createMarkFinder(marks);
+export function splitOwnerText(text: string, marks: readonly string[]): AudienceSplit {
+  const isMarked = createIdentifierFinder(marks);
   const isOwners = (line: string) => isMarked(line) || LINES.some((pattern) => pattern.test(line));
   const everyone: string[] = [];
   const owners: string[] = [];
@@ -104,7 +105,7 @@ export function splitOwners(text: string, marks: readonly string[]): SplitText {
     if (
       heading !== null &&
       section === 0 &&
-      (isOwnersHeading(heading.title) || (isNamed && !isTitle))
+      (isOwnerHeading(heading.title) || (isNamed && !isTitle))
     ) {
       section = heading.depth;
     }
@@ -122,19 +123,19 @@ export function splitOwners(text: string, marks: readonly string[]): SplitText {
  * Splits an entire file; its front matter stays with the part for everyone. A file that declares
  * its audience is not changed.
  */
-export function splitOwnersFile(file: string, marks: readonly string[]): SplitText {
+export function splitOwnerFile(file: string, marks: readonly string[]): AudienceSplit {
   const front = readFrontMatter(file, AudienceFrontMatter);
   const isDecided = front.kind === 'refused' || (front.kind === 'parsed' && front.data.audience);
-  const parts = isDecided ? { everyone: file, owners: '' } : splitOwners(front.body, marks);
+  const parts = isDecided ? { everyone: file, owners: '' } : splitOwnerText(front.body, marks);
   if (parts.owners === '') return { everyone: file, owners: '' };
-  return { everyone: `${getKeptHead(front)}${parts.everyone}\n`, owners: parts.owners };
+  return { everyone: `${getReusableFrontMatter(front)}${parts.everyone}\n`, owners: parts.owners };
 }
 
 /**
  * Creates a function that finds marks as whole words, except in Chinese, which does not separate
  * words with spaces.
  */
-function createMarkFinder(marks: readonly string[]): (line: string) => boolean {
+function createIdentifierFinder(marks: readonly string[]): (line: string) => boolean {
   const patterns = marks.map((mark) => {
     const text = RegExp.escape(mark);
     const isHan = /\p{Script=Han}/u.test(mark);
@@ -152,7 +153,7 @@ function parseHeading(block: string): { readonly depth: number; readonly title: 
   return marks === '' ? { depth: 7, title: bold ?? '' } : { depth: marks.length, title };
 }
 
-function isOwnersHeading(title: string): boolean {
+function isOwnerHeading(title: string): boolean {
   const words = title
     .replace(/[^\p{L}\p{N}'’ -]/gu, ' ')
     .replace(/\s+/g, ' ')
@@ -169,7 +170,7 @@ function splitIntoBlocks(text: string): readonly string[] {
   let fence: string | null = null;
   for (const line of text.split('\n')) {
     const last = blocks.at(-1);
-    if (last === undefined || (fence === null && beginsBlock(line, last))) blocks.push(line);
+    if (last === undefined || (fence === null && isBlockStart(line, last))) blocks.push(line);
     else blocks[blocks.length - 1] = `${last}\n${line}`;
     const [mark] = /^\s*(?:`{3}|~{3})/.exec(line) ?? [];
     if (mark !== undefined)
@@ -185,7 +186,7 @@ const SENTENCE_END = /[.!?。！？]["'”’)*_\]]*\s*$/u;
 const GOES_ON =
   /^\s*(?:(?:and|also|but) )?(?:s?he|they|her|his|him|their|them|er|sie|ihr|sein|他|她|它)/iu;
 
-function beginsBlock(line: string, last: string): boolean {
+function isBlockStart(line: string, last: string): boolean {
   if (line.trim() === '') return false;
   if (ITEM.test(line) || LABEL.test(line) || parseHeading(line) !== null) return true;
   if (/^\s{2,}/.test(line) && ITEM.test(last)) return false;

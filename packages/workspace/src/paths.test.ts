@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createMarkdownLister, listMarkdown, parseFileName } from './paths.ts';
+import { createMarkdownLister, listMarkdownFiles, parseFileName } from './paths.ts';
 
 describe('a path inside the workspace', () => {
   it.each(['AGENTS.md', 'memory/2026-11-21.md', 'knowledge/Grüße aus Köln.md', '笔记.md'])(
@@ -79,6 +79,6 @@ describe('the cached list of Markdown files', () => {
     const list = createMarkdownLister(clock);
     symlinkSync(join(folder, 'deep'), join(folder, 'link'));
     for (const name of ['none', 'a.md', 'link']) expect(await list(join(folder, name))).toEqual([]);
-    expect(await listMarkdown(join(folder, 'none'))).toEqual([]);
+    expect(await listMarkdownFiles(join(folder, 'none'))).toEqual([]);
   });
 });

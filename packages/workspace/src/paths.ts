@@ -43,7 +43,7 @@ export const MAX_BYTES = 1_000_000;
 export const SETTLED_MS = 50;
 
 /** The entry at a path inside the workspace, found without following any symbolic link. */
-export type WalkedEntry =
+export type PathEntry =
   | { readonly kind: 'file'; readonly file: FoundFile }
   | { readonly kind: 'missing' }
   | { readonly kind: 'link' }
@@ -107,7 +107,7 @@ export class FoundFile {
  * a call takes a few microseconds and a promise takes more. Throws file system errors, except for a
  * missing entry.
  */
-export function walkPath(folder: string, { segments }: Pick<FileName, 'segments'>): WalkedEntry {
+export function walkPath(folder: string, { segments }: Pick<FileName, 'segments'>): PathEntry {
   let path = folder;
   for (const [index, segment] of segments.entries()) {
     path = `${path}/${segment}`;
@@ -125,7 +125,10 @@ export function walkPath(folder: string, { segments }: Pick<FileName, 'segments'
 }
 
 /** Opens a file for reading, refusing a link in its place and without blocking on a pipe. */
-export function openInside(folder: string, segments: readonly string[]): Promise<FileHandle> {
+export function openWorkspaceFile(
+  folder: string,
+  segments: readonly string[],
+): Promise<FileHandle> {
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
   return open(join(folder, ...segments), flags);
 }
@@ -142,7 +145,7 @@ const USUAL = { depth: 4, files: 2_000 };
  * Lists the paths of the Markdown files below `folder`, sorted, without hidden entries and symbolic
  * links.
  */
-export function listMarkdown(
+export function listMarkdownFiles(
   folder: string,
   bounds = USUAL,
   entriesOf: (folder: string) => Promise<readonly Dirent[]> = readEntries,
@@ -217,20 +220,20 @@ const FOLDERS = 500;
  */
 const TRUSTED_MS = 2_000;
 
-interface KnownFolder {
+interface CachedFolder {
   readonly stamp: string;
   readonly readAt: number;
   readonly entries: readonly Dirent[];
 }
 
 /**
- * Creates a `listMarkdown` that rereads a folder only when its timestamps show that its entries
+ * Creates a `listMarkdownFiles` that rereads a folder only when its timestamps show that its entries
  * have changed.
  */
 export function createMarkdownLister(
   clock: Clock = systemTime.clock,
 ): (folder: string) => Promise<readonly string[]> {
-  const known = new BoundedMap<string, KnownFolder>(FOLDERS);
+  const known = new BoundedMap<string, CachedFolder>(FOLDERS);
   const entriesOf = async (folder: string): Promise<readonly Dirent[]> => {
     const stats = readStats(folder);
     if (stats === undefined || !stats.isDirectory()) return [];
@@ -243,7 +246,7 @@ export function createMarkdownLister(
     if (readAt - Number(stats.ctimeMs) > SETTLED_MS) known.set(folder, { stamp, readAt, entries });
     return entries;
   };
-  return (folder) => listMarkdown(folder, USUAL, entriesOf);
+  return (folder) => listMarkdownFiles(folder, USUAL, entriesOf);
 }
 
 function readStats(folder: string): BigIntStats | undefined {

@@ -29,7 +29,7 @@ export function restrictView(
   { id, reads = [] }: DeclaredReads,
   log: Logger,
 ): WorkspaceView {
-  const declares = (name: string) => reads.some((pattern) => coversFile(pattern, name));
+  const declares = (name: string) => reads.some((pattern) => matchesFilePattern(pattern, name));
   const allows = (name: string): boolean => {
     if (declares(name)) return true;
     log.error({ part: id, file: name }, 'read of a workspace file that is not in its `reads`');
@@ -53,7 +53,7 @@ const UNDECLARED: AbsentFile = { kind: 'absent', ...NOT_DECLARED };
 const NOT_WRITTEN = { kind: 'refused', reason: 'protected', detail: NOT_DECLARED.detail } as const;
 
 /** Whether a pattern declares a file, exactly as written; other spellings are never read. */
-export function coversFile(pattern: FilePattern, name: string): boolean {
+export function matchesFilePattern(pattern: FilePattern, name: string): boolean {
   if (pattern === '/') return true;
   return pattern.endsWith('/') ? name.startsWith(pattern) : name === pattern;
 }
@@ -82,7 +82,7 @@ export function createPromptFiles(declared: Iterable<FilePattern>): PromptFiles 
     includes(path) {
       const written = foldSegments(path);
       const paths = [written.filter((segment) => segment !== '..'), resolveSegments(written)];
-      return wanted.some((run) => paths.some((segments) => includesRun(segments, run)));
+      return wanted.some((run) => paths.some((segments) => includesSubsequence(segments, run)));
     },
   };
 }
@@ -91,7 +91,7 @@ export function createPromptFiles(declared: Iterable<FilePattern>): PromptFiles 
  * Selects those `paths` that are inside a workspace, as patterns; a folder has a trailing slash.
  * All paths are absolute, may be links, and need not exist.
  */
-export function toPatternsInside(workspace: string, paths: readonly string[]): FilePattern[] {
+export function toWorkspacePatterns(workspace: string, paths: readonly string[]): FilePattern[] {
   const roots = [workspace, resolveRealPath(workspace)];
   return paths.flatMap((path) => {
     const ending = path.endsWith('/') ? '/' : '';
@@ -121,6 +121,6 @@ function resolveSegments(segments: readonly string[]): readonly string[] {
   return path;
 }
 
-function includesRun(segments: readonly string[], run: readonly string[]): boolean {
+function includesSubsequence(segments: readonly string[], run: readonly string[]): boolean {
   return segments.some((_, at) => run.every((part, nth) => segments[at + nth] === part));
 }

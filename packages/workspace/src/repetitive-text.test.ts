@@ -1,13 +1,13 @@
 import { findSlowText } from '@parley/core/testing/repetitive-texts';
 import { describe, expect, it } from 'vitest';
-import { listOwnerMarks, splitOwners } from './owner-sections.ts';
+import { listOwnerIdentifiers, splitOwnerText } from './owner-sections.ts';
 import { createPromptFiles } from './prompt-files.ts';
 
 const FILES = createPromptFiles(['AGENTS.md', 'skills/']);
 
 const RECOGNIZERS: readonly (readonly [name: string, read: (text: string) => unknown])[] = [
-  ['ownersMarks', (text) => listOwnerMarks(`name: ${text}`)],
-  ['splitOwners', (text) => splitOwners(text, ['Ann', 'a.b'])],
+  ['ownersMarks', (text) => listOwnerIdentifiers(`name: ${text}`)],
+  ['splitOwners', (text) => splitOwnerText(text, ['Ann', 'a.b'])],
   ['createPromptFiles', (text) => FILES.includes(text)],
 ];
 

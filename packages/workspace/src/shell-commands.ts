@@ -4,15 +4,20 @@ import { chmod, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Clock, type Logger, type NewId, reasonOf } from '@parley/core';
 import { isAlwaysPrivate, isGroupFile, isPrivateByDefault, isSkillFile } from './audience.ts';
-import { listClosedToCommands, makePaths, planClosed, removePaths } from './closed-paths.ts';
+import {
+  createPaths,
+  listPathsClosedToCommands,
+  planClosedPaths,
+  removePaths,
+} from './closed-paths.ts';
 import {
   type CommandNote,
   type CommandNotes,
   getThisProcess,
-  isDead,
-  isNewSince,
+  isChangedSinceCommand,
+  isStaleNote,
   openCommandNotes,
-  removeEmpty,
+  removeEmptyFolder,
 } from './command-notes.ts';
 import { decideFileAudience } from './file-audience.ts';
 import type { FileCache } from './file-cache.ts';
@@ -39,7 +44,7 @@ export interface CommandRules {
  * The paths that a command can only read, relative to the workspace; `''` stands for the whole
  * workspace.
  */
-export interface CoveredPaths {
+export interface ReadOnlyPaths {
   /**
    * Paths that exist until the last command has ended, and that must not be written, created or
    * moved.
@@ -88,16 +93,19 @@ export function openShellCommands(options: ShellCommandsOptions) {
    */
   const mayBeFromCommand = (name: FileName): boolean => {
     const current = notes.current();
-    return current.size > 0 && [...current.values()].some((note) => isNewSince(note, folder, name));
+    return (
+      current.size > 0 &&
+      [...current.values()].some((note) => isChangedSinceCommand(note, folder, name))
+    );
   };
   const end = async (file: string, begun: CommandNote): Promise<void> => {
     try {
       await lock.hold(async (hold) => {
         const note = notes.read(file) ?? begun;
         await markCreatedFiles(options, note, hold);
-        if (!(await handOverFiles(options, notes, file, hold))) removePaths(folder, note.made);
+        if (!(await transferFiles(options, notes, file, hold))) removePaths(folder, note.made);
         rmSync(join(home, file), { force: true });
-        removeEmpty(home);
+        removeEmptyFolder(home);
       });
     } catch (error) {
       log.warn({ reason: reasonOf(error) }, 'new files from a command stay hidden from others');
@@ -112,10 +120,10 @@ export function openShellCommands(options: ShellCommandsOptions) {
      */
     async run<T>(
       { promptFiles, timeoutMs }: CommandRules,
-      work: (covered: CoveredPaths) => Promise<T>,
+      work: (covered: ReadOnlyPaths) => Promise<T>,
     ): Promise<T> {
       const file = `${newId('command')}.json`;
-      const patterns = listClosedToCommands(promptFiles);
+      const patterns = listPathsClosedToCommands(promptFiles);
       const closed = patterns.flatMap((name) => (name.endsWith('/') ? [name.slice(0, -1)] : []));
       const { open, readOnly } = await scanWorkspace(options, closed, mayBeFromCommand);
       const until = clock() + timeoutMs + MARGIN_MS;
@@ -132,7 +140,7 @@ export function openShellCommands(options: ShellCommandsOptions) {
     /** Cleans up after commands whose processes have crashed. */
     async sweep(): Promise<void> {
       for (const [file, note] of notes.current()) {
-        if (isDead(note, clock())) await end(file, note);
+        if (isStaleNote(note, clock())) await end(file, note);
       }
     },
   };
@@ -145,11 +153,11 @@ async function recordCommandPaths(
   { note, patterns }: { readonly note: CommandNote; readonly patterns: readonly FilePattern[] },
   hold: LockHold,
 ): Promise<readonly string[]> {
-  const { paths, missing } = planClosed(options.folder, patterns);
+  const { paths, missing } = planClosedPaths(options.folder, patterns);
   // The paths are recorded before they are created, so that the next process removes them if this
   // one crashes.
   await writeNote(options, file, { ...note, made: missing }, hold);
-  makePaths(options.folder, missing);
+  createPaths(options.folder, missing);
   return paths;
 }
 
@@ -170,14 +178,16 @@ async function writeNote(
  * remove the other command's mount, and that command could then create the path itself. False if no
  * other command is running.
  */
-async function handOverFiles(
+async function transferFiles(
   options: ShellCommandsOptions,
   notes: CommandNotes,
   file: string,
   hold: LockHold,
 ): Promise<boolean> {
   const now = options.clock();
-  const heir = [...notes.current()].find(([other, note]) => other !== file && !isDead(note, now));
+  const heir = [...notes.current()].find(
+    ([other, note]) => other !== file && !isStaleNote(note, now),
+  );
   if (heir === undefined) return false;
   const [made, current] = [notes.read(file)?.made ?? [], notes.read(heir[0])];
   if (current === null) return false;
@@ -191,7 +201,7 @@ async function scanWorkspace(
   { folder, files }: ShellCommandsOptions,
   closed: readonly string[],
   mayBeFromCommand: (name: FileName) => boolean,
-): Promise<Pick<CommandNote, 'open'> & Pick<CoveredPaths, 'readOnly'>> {
+): Promise<Pick<CommandNote, 'open'> & Pick<ReadOnlyPaths, 'readOnly'>> {
   const open: Record<string, string> = {};
   const readOnly: string[] = [];
   for (const path of await listOpenableFiles(folder, closed)) {
@@ -247,7 +257,7 @@ async function markCreatedFiles(
     ...made.filter(({ name }) => !isSkillFile(name)),
   ];
   for (const path of ordered) {
-    if (!isNewSince(note, folder, path)) continue;
+    if (!isChangedSinceCommand(note, folder, path)) continue;
     const found = walkPath(folder, path);
     // An empty file does not contain anything to protect, and may exist only because another
     // command is running.

@@ -9,8 +9,8 @@ import { type ParsedFile, parseFile, readFrontMatter } from './front-matter.ts';
 import { type FoundFile, MAX_BYTES, WorkspaceError, walkPath } from './paths.ts';
 import { isBlank } from './text.ts';
 import { createLocalLock, type WorkspaceLock } from './workspace-lock.ts';
-import { type DiskResult, readForWrite, refreshCache, writeFileInside } from './write-file.ts';
-import { getKeptHead } from './write-rules.ts';
+import { type DiskResult, readFileForWrite, refreshCache, writeFileInside } from './write-file.ts';
+import { getReusableFrontMatter } from './write-rules.ts';
 
 /** The file whose text is managed elsewhere (W06). */
 export const SOUL = 'SOUL.md';
@@ -18,7 +18,7 @@ export const SOUL = 'SOUL.md';
 const PLACE = { name: SOUL, segments: [SOUL] } as const;
 
 /** The content of SOUL.md. */
-export type SoulOnDisk =
+export type SoulFileContent =
   | {
       readonly kind: 'file';
       /** The text without front matter. */
@@ -52,16 +52,21 @@ export function openSoulFile(
       const found = walkPath(folder, PLACE);
       return found.kind === 'file' ? found.file : null;
     },
-    async read(): Promise<SoulOnDisk> {
+    async read(): Promise<SoulFileContent> {
       const found = walkPath(folder, PLACE);
       if (found.kind === 'file' && found.file.bytes > MAX_BYTES)
         return refuseSoul('it is too large');
-      const content = await readForWrite(folder, PLACE);
+      const content = await readFileForWrite(folder, PLACE);
       if (content.kind === 'refused') return refuseSoul(content.detail);
       if (content.text === null) return { kind: 'missing' };
       const front = readFrontMatter(content.text, AudienceFrontMatter);
       const { body } = front;
-      return { kind: 'file', text: body, head: getKeptHead(front), isBlank: isBlank(body) };
+      return {
+        kind: 'file',
+        text: body,
+        head: getReusableFrontMatter(front),
+        isBlank: isBlank(body),
+      };
     },
     /** Runs work while no other process writes to the workspace; the work may write the file. */
     alone: <T>(work: (write: WriteSoul) => Promise<T>): Promise<T> =>
@@ -74,7 +79,7 @@ export function openSoulFile(
   };
 }
 
-function refuseSoul(detail: string): SoulOnDisk {
+function refuseSoul(detail: string): SoulFileContent {
   return { kind: 'refusal', detail };
 }
 

@@ -7,10 +7,10 @@ import { FileCache } from './file-cache.ts';
 import { decodeFileText } from './file-text.ts';
 import { isMarkdown } from './folded-names.ts';
 import { parseFile, readFrontMatter } from './front-matter.ts';
-import { MAX_BYTES, openInside, parseFileName, walkPath } from './paths.ts';
+import { MAX_BYTES, openWorkspaceFile, parseFileName, walkPath } from './paths.ts';
 import { scanFolder } from './skills/find-skills.ts';
-import { createOwnersReader, type WorkspaceView } from './workspace-view.ts';
-import { makeFolders } from './write-file.ts';
+import { createOwnerReader, type WorkspaceView } from './workspace-view.ts';
+import { createFolders } from './write-file.ts';
 import { restrictToOwner } from './write-rules.ts';
 
 /** An entry in a surveyed folder, including folders that are not entered. */
@@ -78,16 +78,16 @@ export async function surveyFolder(path: string, clock: Clock): Promise<FolderSu
     for (const entry of found.sort((a, b) => (a.name < b.name ? -1 : 1))) {
       if (entries.length === MAX_ENTRIES) break;
       const name = next === '' ? entry.name : `${next}/${entry.name}`;
-      if (entry.isDirectory() && isEntered(name, entry)) folders.push(name);
+      if (entry.isDirectory() && shouldEnterFolder(name, entry)) folders.push(name);
       else entries.push(await surveyEntry(folder, name, entry));
     }
   }
   entries.sort((a, b) => (a.name < b.name ? -1 : 1));
-  const skills = await listSkills(folder, clock);
+  const skills = await listSurveyedSkills(folder, clock);
   return { folder, entries, skills, isCut: entries.length === MAX_ENTRIES };
 }
 
-function isEntered(name: string, entry: Dirent): boolean {
+function shouldEnterFolder(name: string, entry: Dirent): boolean {
   return parseFileName(name) !== null && entry.name !== 'node_modules';
 }
 
@@ -106,7 +106,7 @@ async function surveyEntry(folder: string, name: string, entry: Dirent): Promise
   if (bytes > MAX_BYTES) return refused(`larger than ${MAX_BYTES / 1_000_000} MB`, bytes);
   if (!isMarkdown(name)) return entryOf({ kind: 'other' }, bytes);
   try {
-    const raw = await readInside(folder, path.segments);
+    const raw = await readFileInside(folder, path.segments);
     const read = decodeFileText(raw);
     if (read.kind === 'refused') {
       return entryOf({ kind: 'refused', reason: read.detail, isNoText: true }, bytes);
@@ -125,11 +125,11 @@ async function surveyEntry(folder: string, name: string, entry: Dirent): Promise
  * Creates a reader for a folder's files as their owner would see them in a workspace, without
  * changing anything in it.
  */
-export async function openForReading(
+export async function openFolderReader(
   path: string,
   clock: Clock,
 ): Promise<Pick<WorkspaceView, 'read' | 'readBytes'>> {
-  return createOwnersReader(
+  return createOwnerReader(
     new FileCache({ folder: await realpath(path), clock, log: silentLogger }),
   );
 }
@@ -144,12 +144,15 @@ export function describeEncodingDoubt({ content }: SurveyedEntry): string | null
 }
 
 /** Reads the bytes of a regular file without following a link in its place. */
-export async function readInside(folder: string, segments: readonly string[]): Promise<Uint8Array> {
-  await using handle = await openInside(folder, segments);
+export async function readFileInside(
+  folder: string,
+  segments: readonly string[],
+): Promise<Uint8Array> {
+  await using handle = await openWorkspaceFile(folder, segments);
   return await handle.readFile();
 }
 
-async function listSkills(folder: string, clock: Clock): Promise<readonly SurveyedSkill[]> {
+async function listSurveyedSkills(folder: string, clock: Clock): Promise<readonly SurveyedSkill[]> {
   const place = { source: 'workspace', root: folder, within: ['skills'] } as const;
   const options = { maxBytes: MAX_BYTES, cache: new Map(), clock };
   const found = await scanFolder(place, options);
@@ -169,7 +172,7 @@ export type CopyResult =
   | { readonly kind: 'failed'; readonly reason: string };
 
 /** Which file is copied, and how. */
-export interface CopyOrder {
+export interface CopyRequest {
   readonly from: string;
   readonly to: string;
   readonly name: string;
@@ -182,13 +185,13 @@ export interface CopyOrder {
  * never throws.
  */
 export async function copyIntoWorkspace(
-  { from, to, name, edit = (bytes) => bytes }: CopyOrder,
+  { from, to, name, edit = (bytes) => bytes }: CopyRequest,
   newId: NewId,
 ): Promise<CopyResult> {
   const path = parseFileName(name);
   if (path === null) return BAD_NAME;
   try {
-    const bytes = edit(await readInside(from, path.segments));
+    const bytes = edit(await readFileInside(from, path.segments));
     return await writeIntoWorkspace({ to, name, bytes }, newId);
   } catch (error) {
     return { kind: 'failed', reason: reasonOf(error) };
@@ -202,7 +205,7 @@ const BAD_NAME = { kind: 'failed', reason: 'its name cannot be used in a workspa
  * existing entry. Parent folders are created; never throws.
  */
 export async function writeIntoWorkspace(
-  { to, name, bytes }: Pick<CopyOrder, 'to' | 'name'> & { readonly bytes: Uint8Array },
+  { to, name, bytes }: Pick<CopyRequest, 'to' | 'name'> & { readonly bytes: Uint8Array },
   newId: NewId,
 ): Promise<CopyResult> {
   const path = parseFileName(name);
@@ -211,7 +214,7 @@ export async function writeIntoWorkspace(
     await mkdir(to, { recursive: true, mode: 0o700 });
     const folder = await realpath(to);
     const parents = path.segments.slice(0, -1);
-    const blocked = await makeFolders(folder, parents);
+    const blocked = await createFolders(folder, parents);
     if (blocked !== null) return { kind: 'failed', reason: blocked.detail };
     if (walkPath(folder, path).kind !== 'missing') return { kind: 'exists' };
     const temporary = join(folder, ...parents, `.${newId('i')}.tmp`);

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  cutText,
   estimateQuarterTokens,
   estimateTokens,
   isBlank,
   shortenAtClause,
+  truncateText,
 } from './text.ts';
 
 describe('an empty form', () => {
@@ -41,11 +41,11 @@ describe('an empty form', () => {
 
 describe('truncating a text', () => {
   it('does not change a text that fits exactly', () => {
-    expect(cutText('12345', 5, 'X.md')).toEqual({ text: '12345', cut: null });
+    expect(truncateText('12345', 5, 'X.md')).toEqual({ text: '12345', cut: null });
   });
 
   it('[P10] reports that the text was truncated, and the length of the whole text', () => {
-    const { text, cut } = cutText('a'.repeat(41_213), 20_000, 'SOUL.md');
+    const { text, cut } = truncateText('a'.repeat(41_213), 20_000, 'SOUL.md');
     expect(cut).toEqual({ shown: 20_000, total: 41_213 });
     expect(text.startsWith('a'.repeat(20_000))).toBe(true);
     expect(text.slice(20_000)).toBe(
@@ -54,7 +54,7 @@ describe('truncating a text', () => {
   });
 
   it('does not split an emoji', () => {
-    const { text, cut } = cutText('ab🌱cd', 3, 'X.md');
+    const { text, cut } = truncateText('ab🌱cd', 3, 'X.md');
     expect(cut).toEqual({ shown: 2, total: 6 });
     expect(text.isWellFormed()).toBe(true);
   });

@@ -32,7 +32,7 @@ function stripComments(text: string): string {
 }
 
 /** The limits for truncating a text, in characters (UTF-16 units). */
-export interface TextCut {
+export interface TextTruncation {
   readonly shown: number;
   readonly total: number;
 }
@@ -41,20 +41,20 @@ export interface TextCut {
  * Truncates a text to at most `limit` characters and adds a notice with its full length (P10),
  * which does not count towards the limit. `what` names the text in the notice.
  */
-export function cutText(
+export function truncateText(
   text: string,
   limit: number,
   what: string,
-): { readonly text: string; readonly cut: TextCut | null } {
+): { readonly text: string; readonly cut: TextTruncation | null } {
   if (text.length <= limit) return { text, cut: null };
-  const shown = cutAtCharacter(text, limit);
+  const shown = truncateAtCharacter(text, limit);
   const cut = { shown: shown.length, total: text.length };
   const notice = `[Cut: the first ${formatCount(cut.shown)} of ${formatCount(cut.total)} characters of ${what} are shown.]`;
   return { text: `${shown}\n\n${notice}`, cut };
 }
 
 /** Returns the first `limit` characters, or one fewer if that would split a surrogate pair. */
-function cutAtCharacter(text: string, limit: number): string {
+function truncateAtCharacter(text: string, limit: number): string {
   const last = text.charCodeAt(limit - 1);
   const splitsPair = last >= 0xd800 && last <= 0xdbff;
   return text.slice(0, splitsPair ? limit - 1 : limit);

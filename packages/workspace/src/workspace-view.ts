@@ -2,19 +2,19 @@ import { mayRead, type PromptPart, type Reader } from '@parley/core';
 import {
   getGroupMemoryFile,
   isGroupFile,
-  isInSkills,
-  isMemory,
+  isInSkillsFolder,
+  isMemoryFile,
   isPrivateByDefault,
 } from './audience.ts';
-import { decideFileAudience, isClosedBySkill } from './file-audience.ts';
+import { decideFileAudience, isPrivateBySkill } from './file-audience.ts';
 import type { FileCache, FileFault } from './file-cache.ts';
 import type { FileHistory } from './file-history.ts';
-import type { FileWriter, WritePlan, WriteResult, WriteUnchanged } from './file-writer.ts';
+import type { FileWriter, UnchangedWrite, WritePlan, WriteResult } from './file-writer.ts';
 import type { ParsedFile } from './front-matter.ts';
 import type { MemoryVersions } from './memory/memory-versions.ts';
 import { type FileName, parseFileName } from './paths.ts';
 import { type ManagedFile, withManagedFile } from './soul.ts';
-import { cutText, type TextCut } from './text.ts';
+import { type TextTruncation, truncateText } from './text.ts';
 import type { WriteApproval, WriteAuthor } from './write-rules.ts';
 
 /** A file that this reader may see, ready to become part of a prompt, without front matter. */
@@ -22,7 +22,7 @@ export interface WorkspaceFile extends PromptPart {
   readonly kind: 'file';
   /** The length of `text` in characters, including the truncation notice if there is one. */
   readonly characters: number;
-  readonly cut: TextCut | null;
+  readonly cut: TextTruncation | null;
   /** A doubt about the file's decoding, as a sentence (W10); absent if there is none. */
   readonly warning?: string;
 }
@@ -82,7 +82,7 @@ export interface WorkspaceView {
     name: string,
     change: ChangeText,
     approval?: WriteApproval,
-  ): Promise<WriteResult | WriteUnchanged>;
+  ): Promise<WriteResult | UnchangedWrite>;
   /** Plans a change for a person to approve, without writing. */
   plan(name: string, change: ChangeText): Promise<WritePlan>;
   /**
@@ -115,7 +115,7 @@ interface ViewSources {
   readonly mayBeFromCommand: (name: FileName) => boolean;
 }
 
-interface SharedSources extends ViewSources {
+interface SharedViewSources extends ViewSources {
   /**
    * Files that were found not to be created by a command. A changed file is a new object, so
    * entries last as long as their files.
@@ -125,7 +125,7 @@ interface SharedSources extends ViewSources {
 
 /** Creates the views of one workspace, which share the state of unchanged files. */
 export function createViewFactory(sources: ViewSources): (reader: Reader) => WorkspaceView {
-  const shared: SharedSources = { ...sources, unmade: new WeakSet() };
+  const shared: SharedViewSources = { ...sources, unmade: new WeakSet() };
   return (reader) => createView(shared, reader);
 }
 
@@ -133,7 +133,7 @@ export function createViewFactory(sources: ViewSources): (reader: Reader) => Wor
 const FILE_CHARACTERS = 20_000;
 
 /** Creates the view for `reader`, in which files for other readers appear to have no content. */
-function createView(sources: SharedSources, reader: Reader): WorkspaceView {
+function createView(sources: SharedViewSources, reader: Reader): WorkspaceView {
   const groupMemory = getGroupMemoryFile(reader.conversationId);
   const { forgetful, writer } = sources;
   const order = { reader, groupMemory, forgetful };
@@ -149,7 +149,7 @@ function createView(sources: SharedSources, reader: Reader): WorkspaceView {
   return {
     reader,
     groupMemory,
-    read: async (name, limit) => toShownFile(await look(name), limit),
+    read: async (name, limit) => toWorkspaceFile(await look(name), limit),
     async readBytes(name, limit) {
       const file = await look(name);
       const path = parseFileName(name);
@@ -178,7 +178,7 @@ function createView(sources: SharedSources, reader: Reader): WorkspaceView {
  * Reads like an owner's view in a folder that is not opened as a workspace, without creating or
  * changing anything in it.
  */
-export function createOwnersReader(files: FileCache): Pick<WorkspaceView, 'read' | 'readBytes'> {
+export function createOwnerReader(files: FileCache): Pick<WorkspaceView, 'read' | 'readBytes'> {
   const sources = { files, governed: undefined, replaced: [], unmade: new WeakSet<ParsedFile>() };
   const order = {
     reader: { kind: 'owner', conversationId: '' },
@@ -187,7 +187,7 @@ export function createOwnersReader(files: FileCache): Pick<WorkspaceView, 'read'
   const look = (name: string) =>
     listVisibleFiles({ ...sources, mayBeFromCommand: () => false }, order, name);
   return {
-    read: async (name, limit) => toShownFile(await look(name), limit),
+    read: async (name, limit) => toWorkspaceFile(await look(name), limit),
     async readBytes(name, limit) {
       const path = parseFileName(name);
       const found = path && (await files.bytes(path, limit));
@@ -196,12 +196,12 @@ export function createOwnersReader(files: FileCache): Pick<WorkspaceView, 'read'
   };
 }
 
-function toShownFile(
+function toWorkspaceFile(
   file: ParsedFile | AbsentFile,
   limit = FILE_CHARACTERS,
 ): WorkspaceFile | AbsentFile {
   if ('kind' in file) return file;
-  const { text, cut } = cutText(file.text, limit, file.name);
+  const { text, cut } = truncateText(file.text, limit, file.name);
   const { name: source, audience, warning } = file;
   const shown = { kind: 'file', text, source, audience, characters: text.length, cut } as const;
   return warning === null ? shown : { ...shown, warning };
@@ -214,7 +214,7 @@ async function listVisibleFiles(
     replaced,
     unmade,
     mayBeFromCommand,
-  }: Pick<SharedSources, 'files' | 'governed' | 'replaced' | 'unmade' | 'mayBeFromCommand'>,
+  }: Pick<SharedViewSources, 'files' | 'governed' | 'replaced' | 'unmade' | 'mayBeFromCommand'>,
   { reader, groupMemory, forgetful }: WriteAuthor,
   name: string,
 ): Promise<ParsedFile | AbsentFile> {
@@ -225,7 +225,7 @@ async function listVisibleFiles(
   // file exists.
   const isOwn = name === groupMemory;
   if (!isOwn && isGroupFile(name)) return PRIVATE;
-  if ((forgetful || reader.kind !== 'owner') && isMemory(name)) return PRIVATE;
+  if ((forgetful || reader.kind !== 'owner') && isMemoryFile(name)) return PRIVATE;
   if (forgetful && isOwn) return PRIVATE;
   const cached = files.get(path);
   const onDisk = cached instanceof Promise ? await cached : cached;
@@ -235,11 +235,11 @@ async function listVisibleFiles(
   if ('reason' in found) {
     // A guest must not learn that a private file exists and is broken.
     if (reader.kind === 'owner' || isOwn || found.reason === 'missing') return toAbsentFile(found);
-    const isHidden = isPrivateByDefault(name) || (await isClosedBySkill(files, path));
+    const isHidden = isPrivateByDefault(name) || (await isPrivateBySkill(files, path));
     return isHidden ? PRIVATE : toAbsentFile(found);
   }
   // Files outside skills are decided immediately, because each turn reads many of them.
-  const isInSkill = isInSkills(path.segments);
+  const isInSkill = isInSkillsFolder(path.segments);
   const audience = isInSkill ? await decideFileAudience(files, path, found) : found.audience;
   const file: ParsedFile = isInSkill ? { ...found, audience } : found;
   // A file's front matter can only narrow its audience.

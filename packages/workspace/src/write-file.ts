@@ -7,7 +7,7 @@ import {
   describeDiskError,
   type FileName,
   getFileIdentity,
-  openInside,
+  openWorkspaceFile,
   walkPath,
 } from './paths.ts';
 import type { LockHold } from './workspace-lock.ts';
@@ -25,7 +25,7 @@ export type DiskResult = { readonly kind: 'written'; readonly created: boolean }
  * Reads a file before it is replaced, in any encoding; `text` is null if the file does not exist. A
  * file that is not text is refused, because it could not be kept as an earlier version.
  */
-export async function readForWrite(
+export async function readFileForWrite(
   folder: string,
   name: FileName,
 ): Promise<{ readonly kind: 'found'; readonly text: string | null } | DiskRefusal> {
@@ -33,7 +33,7 @@ export async function readForWrite(
     const blocked = findReplaceRefusal(folder, name);
     if (blocked !== null) return blocked;
     if (walkPath(folder, name).kind === 'missing') return { kind: 'found', text: null };
-    await using handle = await openInside(folder, name.segments);
+    await using handle = await openWorkspaceFile(folder, name.segments);
     const read = decodeFileText(await handle.readFile());
     if (read.kind === 'text') return { kind: 'found', text: read.text };
     return refuseOnDisk('not-text', `${name.name} was left unchanged: ${read.detail}`);
@@ -47,7 +47,7 @@ export async function readForWrite(
  * system; never throws. Never throws.
  */
 export async function refreshCache(folder: string, name: FileName): Promise<void> {
-  const handle = await openInside(folder, name.segments).catch(() => null);
+  const handle = await openWorkspaceFile(folder, name.segments).catch(() => null);
   await handle?.close();
 }
 
@@ -77,7 +77,7 @@ export async function writeFileInside(
   try {
     const parents = name.segments.slice(0, -1);
     const blocked =
-      (await makeFolders(folder, parents)) ?? findReplaceRefusal(folder, name, replacesTwin);
+      (await createFolders(folder, parents)) ?? findReplaceRefusal(folder, name, replacesTwin);
     if (blocked !== null) return blocked;
     const created = walkPath(folder, name).kind === 'missing';
     // The temporary file is hidden, so that neither a listing nor a read can find it.
@@ -94,7 +94,7 @@ export async function writeFileInside(
  * Creates each missing folder (0700); returns null on success, and an error if a link or a file is
  * in its place.
  */
-export async function makeFolders(
+export async function createFolders(
   folder: string,
   parents: readonly string[],
 ): Promise<DiskRefusal | null> {

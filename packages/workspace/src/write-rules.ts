@@ -3,7 +3,7 @@ import {
   AudienceFrontMatter,
   findLookalike,
   isGroupFile,
-  isMemory,
+  isMemoryFile,
   isSkillFile,
 } from './audience.ts';
 import { foldName, isMarkdown } from './folded-names.ts';
@@ -46,7 +46,7 @@ export function refuseWriter(
       'SOUL.md can only be changed by a proposal: propose_soul_change',
     );
   }
-  if (forgetful && (isMemory(name) || isGroupFile(name))) {
+  if (forgetful && (isMemoryFile(name) || isGroupFile(name))) {
     return refuseWrite('private', 'memory is switched off in the settings');
   }
   const meant = findLookalike(name);
@@ -108,18 +108,18 @@ export function planWrite(
   const wanted = readFrontMatter(text, AudienceFrontMatter);
   const planned = { name, created: before === null };
   if (reader.kind !== 'owner') {
-    if (isOwnersOnly(current)) return refuseWrite('private', 'the file is the owner’s');
+    if (isOwnerOnly(current)) return refuseWrite('private', 'the file is the owner’s');
     if (wanted.kind !== 'none') return refuseWrite('front-matter', 'only the owner may set it');
     return {
       ...planned,
-      content: `${getKeptHead(current)}${ensureFinalNewline(text)}`,
+      content: `${getReusableFrontMatter(current)}${ensureFinalNewline(text)}`,
       access: 'closed',
     };
   }
   if (wanted.kind === 'refused') return refuseWrite('front-matter', wanted.reason);
   const kept =
     wanted.kind === 'none'
-      ? `${getKeptHead(current)}${ensureFinalNewline(text)}`
+      ? `${getReusableFrontMatter(current)}${ensureFinalNewline(text)}`
       : ensureFinalNewline(text);
   const isOpenAs = (content: string): boolean =>
     !inOwnersSkill && parseFile(name, content, false).audience.kind === 'everyone';
@@ -129,7 +129,7 @@ export function planWrite(
   if (saysEveryone && (inOwnersSkill || isOwnersSkill)) return refuseWrite('private', SKILL_OPENS);
   // Front matter would break a script or a table, so a file that cannot be marked needs approval.
   const isMarked = !wasOpen && !saysEveryone && isOpenAs(kept) && isMarkdown(name);
-  const marked = isMarked ? markAsOwners(kept, wanted, AGENTS_LINE) : kept;
+  const marked = isMarked ? markAsOwnerOnly(kept, wanted, AGENTS_LINE) : kept;
   if (marked === null) return refuseWrite('front-matter', 'add the line "audience: owner" to it');
   const access = !isOpenAs(marked) ? 'closed' : wasOpen ? 'open' : 'opened';
   return { ...planned, content: marked, access };
@@ -142,7 +142,7 @@ const SKILL_OPENS = 'it belongs to a skill that is the owner’s, which only a p
  * Adds `audience: owner` to the front matter; null if that does not make the file private to the
  * owner.
  */
-function markAsOwners(
+function markAsOwnerOnly(
   text: string,
   { head }: Pick<AudienceFront, 'head'>,
   line: string,
@@ -150,7 +150,7 @@ function markAsOwners(
   const marked =
     head === '' ? `---\n${line}---\n\n${text}` : text.replace(/^(\s*---[^\n]*\n)/, `$1${line}`);
   const front = readFrontMatter(marked, AudienceFrontMatter);
-  return front.kind === 'parsed' && isOwnersOnly(front) ? marked : null;
+  return front.kind === 'parsed' && isOwnerOnly(front) ? marked : null;
 }
 
 /**
@@ -159,16 +159,16 @@ function markAsOwners(
 export function restrictToOwner(raw: string, by: 'agent' | 'person'): string {
   const front = readFrontMatter(raw, AudienceFrontMatter);
   const line = by === 'agent' ? AGENTS_LINE : OWNERS_LINE;
-  const marked = front.kind === 'refused' ? null : markAsOwners(raw, front, line);
+  const marked = front.kind === 'refused' ? null : markAsOwnerOnly(raw, front, line);
   return marked ?? `---\n${line}---\n\n${raw}`;
 }
 
 /**
  * Whether an agent made this file private to the owner, and nobody has decided about it yet (W09).
  */
-export function isAudienceUnsettled(raw: string): boolean {
+export function isAudienceUndecided(raw: string): boolean {
   const front = readFrontMatter(raw, AudienceFrontMatter);
-  return front.kind === 'parsed' && isOwnersOnly(front) && front.head.includes(AGENTS_LINE);
+  return front.kind === 'parsed' && isOwnerOnly(front) && front.head.includes(AGENTS_LINE);
 }
 
 /** Returns the file after a person's decision: open to everyone, or private to the owner. */
@@ -180,7 +180,7 @@ export function settleAudience(raw: string, audience: 'everyone' | 'owner'): str
  * Whether a write needs a person's approval that it does not have. An approved text is written
  * exactly, or not at all.
  */
-export function refuseApproval(
+export function refuseUnapprovedWrite(
   { name, content, access }: PlannedWrite,
   approval: WriteApproval | undefined,
 ): WriteRefusal | null {
@@ -208,7 +208,7 @@ const OWNERS_HEAD = `---\n${OWNERS_LINE}---\n\n`;
 
 type AudienceFront = FrontMatter<AudienceFrontMatter>;
 
-function isOwnersOnly(front: AudienceFront): boolean {
+function isOwnerOnly(front: AudienceFront): boolean {
   return front.kind === 'refused' || (front.kind === 'parsed' && front.data.audience === 'owner');
 }
 
@@ -216,7 +216,7 @@ function isOwnersOnly(front: AudienceFront): boolean {
  * Returns the front matter to put before a new text. A block without an end cannot be kept, but the
  * file stays restricted.
  */
-export function getKeptHead(front: AudienceFront): string {
+export function getReusableFrontMatter(front: AudienceFront): string {
   if (front.head === '') return front.kind === 'refused' ? OWNERS_HEAD : '';
   return `${front.head.trimEnd()}\n\n`;
 }

@@ -1,13 +1,13 @@
 import {
   type FormattedLine,
   type MarkedMessage,
-  type Format as MarkerFormat,
+  type TextFormat,
   toLineRuns,
 } from '@parley/simulators/formatting';
 import type { Format } from './expected.ts';
 import type { TextStretch } from './seen.ts';
 
-const FORMAT: Readonly<Partial<Record<MarkerFormat, Format>>> = {
+const FORMAT: Readonly<Partial<Record<TextFormat, Format>>> = {
   bold: 'bold',
   italic: 'italic',
   strike: 'strike',

@@ -1,4 +1,4 @@
-import { scaleRuns } from '@parley/core/testing';
+import { scaleRunCount } from '@parley/core/testing';
 
 /** How long a property test runs. */
 export interface RunLength {
@@ -18,7 +18,7 @@ const DOCUMENTS = 200;
  */
 export const RUN_LENGTH: RunLength =
   LONG_RUN === undefined
-    ? { numRuns: scaleRuns(DOCUMENTS), seed: 20_261_121 }
+    ? { numRuns: scaleRunCount(DOCUMENTS), seed: 20_261_121 }
     : { numRuns: Number(LONG_RUN) };
 
 /** In ms, and long enough for a slow machine and for finding a small counterexample. */

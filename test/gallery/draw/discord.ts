@@ -1,5 +1,5 @@
 import { parseDiscordMarkdown } from '@parley/simulators/discord';
-import { drawDiscord } from '@parley/simulators/draw';
+import { renderDiscord } from '@parley/simulators/draw';
 import type { GalleryScreen } from './bubble.ts';
 
 /** Discord on a phone. Text with effects beyond its display counts as refused. */
@@ -12,6 +12,6 @@ export const DISCORD: GalleryScreen = {
     // Markup that is also visible in the plain text, such as a broken table, was intended.
     const first = violations.find(({ kind, where }) => kind !== 'table' || !plain.includes(where));
     if (first !== undefined) throw new Error(`${first.kind}: ${first.where}`);
-    return { html: drawDiscord(tree), length: text.length };
+    return { html: renderDiscord(tree), length: text.length };
   },
 };

@@ -1,4 +1,4 @@
-import { drawMarkedLines } from '@parley/simulators/draw';
+import { renderMarkedLines } from '@parley/simulators/draw';
 import { parseGoogleChat } from '@parley/simulators/formatting';
 import type { GalleryScreen } from './bubble.ts';
 
@@ -11,6 +11,6 @@ export const GOOGLE_CHAT: GalleryScreen = {
     const { lines, violations } = parseGoogleChat(text);
     const [first] = violations;
     if (first !== undefined) throw new Error(`${first.kind}: ${first.text}`);
-    return { html: drawMarkedLines(lines), length: Buffer.byteLength(text) };
+    return { html: renderMarkedLines(lines), length: Buffer.byteLength(text) };
   },
 };

@@ -1,4 +1,4 @@
-import { drawMarkedLines } from '@parley/simulators/draw';
+import { renderMarkedLines } from '@parley/simulators/draw';
 import { parseSlack } from '@parley/simulators/formatting';
 import type { GalleryScreen } from './bubble.ts';
 
@@ -14,6 +14,6 @@ export const SLACK: GalleryScreen = {
     const { lines, violations } = parseSlack(text);
     const [first] = violations;
     if (first !== undefined) throw new Error(`${first.kind}: ${first.text}`);
-    return { html: drawMarkedLines(lines), length: text.length };
+    return { html: renderMarkedLines(lines), length: text.length };
   },
 };

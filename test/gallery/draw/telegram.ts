@@ -1,4 +1,4 @@
-import { drawTelegram } from '@parley/simulators/draw';
+import { renderTelegram } from '@parley/simulators/draw';
 import { parseTelegramHtml } from '@parley/simulators/telegram';
 import type { GalleryScreen } from './bubble.ts';
 
@@ -9,6 +9,6 @@ export const TELEGRAM: GalleryScreen = {
   target: { dialect: 'telegram', maxLength: 4096, unit: 'utf16' },
   draw: (part) => {
     const { text, entities } = parseTelegramHtml(part.text);
-    return { html: drawTelegram(text, entities), length: text.length };
+    return { html: renderTelegram(text, entities), length: text.length };
   },
 };

@@ -1,4 +1,4 @@
-import { drawMarkedLines } from '@parley/simulators/draw';
+import { renderMarkedLines } from '@parley/simulators/draw';
 import { parseWhatsApp } from '@parley/simulators/whatsapp';
 import type { GalleryScreen } from './bubble.ts';
 
@@ -11,6 +11,6 @@ export const WHATSAPP: GalleryScreen = {
     const { lines, violations } = parseWhatsApp(text, plain);
     const [first] = violations;
     if (first !== undefined) throw new Error(`${first.kind}: ${first.text}`);
-    return { html: drawMarkedLines(lines), length: text.length };
+    return { html: renderMarkedLines(lines), length: text.length };
   },
 };

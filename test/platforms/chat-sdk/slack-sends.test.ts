@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { BeforePart } from '@parley/channels';
+import type { ChatStateBeforePart } from '@parley/channels';
 import type { OutboundPart } from '@parley/core';
 import { afterEach, describe, expect, it } from 'vitest';
 import { readFailure } from '../adapter-core.ts';
@@ -11,7 +11,7 @@ import { type SlackScene, startSlackScene } from './slack-scene.ts';
 afterEach(endHosted);
 
 const soon = () => AbortSignal.timeout(10_000);
-const nothing: BeforePart = { known: [], uncertainAt: null };
+const nothing: ChatStateBeforePart = { known: [], uncertainAt: null };
 
 async function sent({ adapter }: SlackScene, part: OutboundPart): Promise<string> {
   return (await adapter.send(part, soon())).platformMessageId;

@@ -5,7 +5,7 @@ import { createLinearAdapter } from '@chat-adapter/linear';
 import { createSlackAdapter } from '@chat-adapter/slack';
 import { createTeamsAdapter } from '@chat-adapter/teams';
 import { createWhatsAppAdapter } from '@chat-adapter/whatsapp';
-import { createMemoryValues } from '@parley/core/testing';
+import { createInMemoryAdapterValues } from '@parley/core/testing';
 import type { Adapter } from 'chat';
 import { describe, expect, it } from 'vitest';
 import { LocationConverter } from '../../../packages/channel-chat-sdk/src/places.ts';
@@ -91,7 +91,7 @@ const CASES: readonly Case[] = [
 
 describe('the route of a thread', () => {
   it.each(CASES)('[F11] is %s', async (_what, adapter, threadId, expected, raw) => {
-    const values = createMemoryValues();
+    const values = createInMemoryAdapterValues();
     const place = await new LocationConverter(adapter as Adapter, values).of(threadId, raw);
     expect(place).toEqual({
       ...{ threadId: undefined, root: undefined, isDirect: false, ...expected },
@@ -110,7 +110,7 @@ describe('the route of a thread', () => {
         return { metadata: { space: { spaceType: 'DIRECT_MESSAGE' } } };
       },
     }) as Adapter;
-    const places = new LocationConverter(adapter, createMemoryValues());
+    const places = new LocationConverter(adapter, createInMemoryAdapterValues());
     for (const thread of ['T', 'U']) {
       const place = await places.of(`gchat:spaces/A:${b64(`spaces/A/threads/${thread}`)}`);
       expect(place).toMatchObject({ isDirect: true, threadId: undefined });

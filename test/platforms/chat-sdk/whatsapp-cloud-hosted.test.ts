@@ -1,4 +1,4 @@
-import type { BeforePart } from '@parley/channels';
+import type { ChatStateBeforePart } from '@parley/channels';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { readFailure } from '../adapter-core.ts';
 import { endHosted } from './hosted-scene.ts';
@@ -7,7 +7,7 @@ import { startCloudScene } from './whatsapp-cloud-scene.ts';
 afterEach(endHosted);
 
 const soon = () => AbortSignal.timeout(5_000);
-const nothing: BeforePart = { known: [], uncertainAt: null };
+const nothing: ChatStateBeforePart = { known: [], uncertainAt: null };
 
 describe('the WhatsApp Cloud adapter', () => {
   it('[F15] [F01] receives text, files and replies from people with and without a number', async () => {

@@ -1,5 +1,5 @@
 import type { AdapterValues } from '@parley/core';
-import { createMemoryValues } from '@parley/core/testing';
+import { createInMemoryAdapterValues } from '@parley/core/testing';
 import type { GatewayFault } from '@parley/simulators/discord';
 import { StoreError } from '@parley/store';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -16,7 +16,7 @@ const unable = async () => {
 
 /** An offline bot that has received one message in a channel and one in a direct chat. */
 async function away(): Promise<{ before: DiscordScene; values: AdapterValues; dm: string }> {
-  const values = createMemoryValues();
+  const values = createInMemoryAdapterValues();
   const before = await startDiscordScene({ values });
   const { double } = before;
   await before.connect();
@@ -67,7 +67,7 @@ describe('[D01] messages sent while the Discord bot was offline', () => {
   });
 
   it('are fetched from a channel even if nobody had written there before', async () => {
-    const values = createMemoryValues();
+    const values = createInMemoryAdapterValues();
     const before = await startDiscordScene({ values });
     const { double } = before;
     await before.connect();
@@ -144,7 +144,7 @@ describe('[D01] messages sent while the Discord bot was offline', () => {
   });
 
   it('are not requested when there are none, or when nobody is served', async () => {
-    const values = createMemoryValues();
+    const values = createInMemoryAdapterValues();
     const before = await startDiscordScene({
       values,
       receive: async ({ chat }) =>
@@ -199,7 +199,7 @@ describe('[D01] messages sent while the Discord bot was offline', () => {
   });
 
   it('are fetched after the next start when they could not be stored before a stop', async () => {
-    const values = createMemoryValues();
+    const values = createInMemoryAdapterValues();
     const before = await startDiscordScene({
       values,
       receive: async ({ text }) => {

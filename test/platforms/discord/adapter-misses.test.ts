@@ -1,5 +1,5 @@
 import { type AdapterValues, ParleyError } from '@parley/core';
-import { createMemoryValues } from '@parley/core/testing';
+import { createInMemoryAdapterValues } from '@parley/core/testing';
 import { afterEach, describe, expect, it } from 'vitest';
 import { accepted } from '../adapter-core.ts';
 import { ANN, type DiscordScene, endScenes, startDiscordScene } from './adapter-scene.ts';
@@ -13,7 +13,7 @@ const numbered = (first: number, last: number) =>
 
 /** An offline bot that has received one message in a channel. */
 async function away(): Promise<{ double: DiscordScene['double']; values: AdapterValues }> {
-  const values = createMemoryValues();
+  const values = createInMemoryAdapterValues();
   const before = await startDiscordScene({ values });
   const { double } = before;
   await before.connect();
@@ -131,7 +131,7 @@ describe('[D01] first direct messages sent while the Discord bot was offline', (
   });
 
   it("arrive with the person's next message if the session was lost, even if the bot had never received a message", async () => {
-    const values = createMemoryValues();
+    const values = createInMemoryAdapterValues();
     const before = await startDiscordScene({ values });
     await before.connect();
     await before.adapter.stop();
@@ -180,7 +180,7 @@ describe('[D01] first direct messages sent while the Discord bot was offline', (
   });
 
   it('arrive even if the person has only used a command there before', async () => {
-    const values = createMemoryValues();
+    const values = createInMemoryAdapterValues();
     const commands = [{ name: 'help', summary: 'what I can do' }];
     const here = await startDiscordScene({ values, commands });
     const { double } = here;

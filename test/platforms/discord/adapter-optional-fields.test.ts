@@ -1,4 +1,4 @@
-import { createMemoryValues } from '@parley/core/testing';
+import { createInMemoryAdapterValues } from '@parley/core/testing';
 import { OPTIONAL } from '@parley/simulators/discord';
 import { afterEach, expect, it } from 'vitest';
 import { noSignal } from '../adapter-core.ts';
@@ -9,7 +9,7 @@ afterEach(endScenes);
 it.each(OPTIONAL)(
   '[D12] Discord: nothing is missed when optional fields are %s',
   async (optional) => {
-    const values = createMemoryValues();
+    const values = createInMemoryAdapterValues();
     const commands = [{ name: 'status', summary: 'how I am', private: true as const }];
     const before = await startDiscordScene({ values, commands, double: { optional } });
     const { double } = before;

@@ -1,4 +1,4 @@
-import { createMemoryValues } from '@parley/core/testing';
+import { createInMemoryAdapterValues } from '@parley/core/testing';
 import { afterEach, describe, expect, it } from 'vitest';
 import { noSignal } from '../adapter-core.ts';
 import { ANN, createPart, endScenes, startDiscordScene } from './adapter-scene.ts';
@@ -113,7 +113,7 @@ describe('receiving messages from Discord', () => {
   });
 
   it('[F05] receives the roles of senders in the server, and requests them for missed messages', async () => {
-    const values = createMemoryValues();
+    const values = createInMemoryAdapterValues();
     const before = await startDiscordScene({ values });
     const { double } = before;
     double.promote(double.guildId, ANN);

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { GrowingAnswer } from '@parley/channels';
-import { createMemoryValues } from '@parley/core/testing';
+import { createInMemoryAdapterValues } from '@parley/core/testing';
 import { createPrefixRenderer, render } from '@parley/markup';
 import { WIDE_LIMITS } from '@parley/simulators/discord';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -88,7 +88,7 @@ describe('[F12] a streamed answer on Discord', () => {
   });
 
   it('is continued by the finished answer even after a restart', async () => {
-    const values = createMemoryValues();
+    const values = createInMemoryAdapterValues();
     const before = await startDiscordScene({ values });
     await grow(before, START);
     await before.adapter.stop();
@@ -100,7 +100,7 @@ describe('[F12] a streamed answer on Discord', () => {
   });
 
   it('is continued even if it is unknown whether the first message arrived', async () => {
-    const values = createMemoryValues();
+    const values = createInMemoryAdapterValues();
     const before = await startDiscordScene({ values });
     before.double.fault({ kind: 'hang-up', after: true });
     await expect(grow(before, START)).rejects.toThrow('may have arrived');
@@ -111,7 +111,7 @@ describe('[F12] a streamed answer on Discord', () => {
   });
 
   it("[D04] does not leave messages of the turn's first run behind if the second run produces less", async () => {
-    const values = createMemoryValues();
+    const values = createInMemoryAdapterValues();
     const before = await startDiscordScene({ values });
     await grow(before, LONG);
     await before.adapter.stop();
@@ -122,7 +122,7 @@ describe('[F12] a streamed answer on Discord', () => {
   });
 
   it('[D04] leaves nothing behind even if it is unknown whether the last message of the first run arrived', async () => {
-    const values = createMemoryValues();
+    const values = createInMemoryAdapterValues();
     const before = await startDiscordScene({ values });
     await grow(before, START);
     before.double.fault({ kind: 'hang-up', after: true, call: 'POST /channels' });
@@ -168,7 +168,7 @@ describe('[F12] a streamed answer on Discord', () => {
   ])(
     '[D09] is no longer edited once it %s, and an edit that waits for its rate limit is not sent',
     async (_, end) => {
-      const [values, account] = [createMemoryValues(), { isHeld: true }];
+      const [values, account] = [createInMemoryAdapterValues(), { isHeld: true }];
       const limits = { ...WIDE_LIMITS, routes: { count: 1, windowMs: 1_000 } };
       const holdsAccount = () => account.isHeld;
       const before = await startDiscordScene({ values, holdsAccount, double: { limits } });

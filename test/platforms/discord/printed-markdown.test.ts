@@ -1,5 +1,5 @@
 import { toLiteralMarkdown } from '@parley/core';
-import { scaleRuns } from '@parley/core/testing';
+import { scaleRunCount } from '@parley/core/testing';
 import { type RenderTarget, render } from '@parley/markup';
 import { parseDiscordMarkdown } from '@parley/simulators/discord';
 import fc from 'fast-check';
@@ -66,7 +66,7 @@ describe('what is printed for Discord', () => {
             .flatMap((run) => [{ text: run.marker, formats: NONE }, run]);
           expect(charactersOf(seen)).toEqual(charactersOf(meant));
         }),
-        RUN_LENGTH.seed === undefined ? RUN_LENGTH : { ...RUN_LENGTH, numRuns: scaleRuns(600) },
+        RUN_LENGTH.seed === undefined ? RUN_LENGTH : { ...RUN_LENGTH, numRuns: scaleRunCount(600) },
       );
     },
     TIMEOUT,

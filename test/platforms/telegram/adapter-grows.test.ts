@@ -1,6 +1,6 @@
 import type { ChannelAdapter } from '@parley/channels';
 import type { OutboundPart } from '@parley/core';
-import { createMemoryValues } from '@parley/core/testing';
+import { createInMemoryAdapterValues } from '@parley/core/testing';
 import { createPrefixRenderer } from '@parley/markup';
 import { afterEach, describe, expect, it } from 'vitest';
 import { noSignal, readFailure } from '../adapter-core.ts';
@@ -217,7 +217,7 @@ describe('[D04] a streamed message in a Telegram group', () => {
   });
 
   it('is completed when the part is searched for, and is never taken for another part', async () => {
-    const values = createMemoryValues();
+    const values = createInMemoryAdapterValues();
     const here = await asked({ values });
     await grow(here, START);
     const known = [

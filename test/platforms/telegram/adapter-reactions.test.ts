@@ -1,5 +1,5 @@
 import { InboundReaction } from '@parley/core';
-import { createMemoryValues } from '@parley/core/testing';
+import { createInMemoryAdapterValues } from '@parley/core/testing';
 import { afterEach, describe, expect, it } from 'vitest';
 import { endScenes, startTelegramScene, type TelegramScene } from './adapter-scene.ts';
 
@@ -89,7 +89,7 @@ describe("[F06] people's reactions", () => {
       failures -= 1;
       if (failures >= 0) throw new Error('disk is full');
     };
-    const here = await startTelegramScene({ reacted, values: createMemoryValues() });
+    const here = await startTelegramScene({ reacted, values: createInMemoryAdapterValues() });
     const { double, adapter, reactions, received } = here;
     await adapter.start();
     const chat = double.migrate(GROUP);

@@ -1,5 +1,5 @@
 import type { GrowingAnswer } from '@parley/channels';
-import { createMemoryValues } from '@parley/core/testing';
+import { createInMemoryAdapterValues } from '@parley/core/testing';
 import { createPrefixRenderer } from '@parley/markup';
 import { afterEach, describe, expect, it } from 'vitest';
 import { noSignal, readFailure } from '../adapter-core.ts';
@@ -166,7 +166,7 @@ describe('the menu of commands', () => {
   ];
 
   it('[F09] is set for private chats and groups at the first start, and again when it changes', async () => {
-    const values = createMemoryValues();
+    const values = createInMemoryAdapterValues();
     const first = await startTelegramScene({ commands, values });
     await first.adapter.start();
     await first.double.waitFor(() => first.double.calls('setMyCommands').length === 2);
@@ -207,7 +207,7 @@ describe('the menu of commands', () => {
   });
 
   it('[F09] does not prevent anyone from writing when it cannot be set, is reported, and is retried at the next start', async () => {
-    const values = createMemoryValues();
+    const values = createInMemoryAdapterValues();
     const first = await startTelegramScene({ commands, values });
     first.double.fault({ kind: 'refuse', code: 400, description: 'no', method: 'setMyCommands' });
     first.double.say({ chat: ANN, text: 'hi' });
@@ -232,7 +232,7 @@ describe('the menu of commands', () => {
   it('[F09] fits all of 50 skills with long descriptions by shortening the descriptions', async () => {
     const wanted = [...commands.slice(0, 1), ...skills];
     expect(JSON.stringify(wanted).length).toBeGreaterThan(16_000);
-    const values = createMemoryValues();
+    const values = createInMemoryAdapterValues();
     const here = await startTelegramScene({ commands: wanted, values });
     await here.adapter.start();
     await expect.poll(async () => (await values.get('menu', ['commands'])).size).toBe(1);
@@ -245,7 +245,7 @@ describe('the menu of commands', () => {
     const many = [skills, skills, skills].flatMap((some, turn) =>
       some.map((one) => ({ ...one, name: `${one.name}_${turn}` })),
     );
-    const values = createMemoryValues();
+    const values = createInMemoryAdapterValues();
     const here = await startTelegramScene({ commands: [...commands.slice(0, 1), ...many], values });
     await here.adapter.start();
     await expect.poll(async () => (await values.get('menu', ['commands'])).size).toBe(1);
@@ -255,7 +255,7 @@ describe('the menu of commands', () => {
   });
 
   it('[F09] is sent again in a smaller form when it is too large for Telegram', async () => {
-    const values = createMemoryValues();
+    const values = createInMemoryAdapterValues();
     const here = await startTelegramScene({ commands: skills, values });
     const description = 'Bad Request: BOT_COMMANDS_TOO_MUCH';
     here.double.fault({ kind: 'refuse', code: 400, description, method: 'setMyCommands' });

@@ -1,4 +1,4 @@
-import { createMemoryValues } from '@parley/core/testing';
+import { createInMemoryAdapterValues } from '@parley/core/testing';
 import { afterEach, describe, expect, it } from 'vitest';
 import { noSignal } from '../adapter-core.ts';
 import { createPart } from './adapter-parts.ts';
@@ -80,7 +80,7 @@ describe('the stop button of a streamed answer', () => {
 
   it('[F18] works after a restart, and with unknown fields', async () => {
     const { double, adapter, received } = await startTelegramScene({
-      values: createMemoryValues(),
+      values: createInMemoryAdapterValues(),
     });
     await adapter.start();
     double.say({ chat: ANN, text: 'q' });

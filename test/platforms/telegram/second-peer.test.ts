@@ -5,7 +5,7 @@ import { startTelegramServer } from '@openclaw/crabline';
 import { telegram } from '@parley/channel-telegram';
 import type { ChannelState } from '@parley/channels';
 import { type InboundMessage, silentLogger, systemTime } from '@parley/core';
-import { createMemoryValues } from '@parley/core/testing';
+import { createInMemoryAdapterValues } from '@parley/core/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { accepted, noSignal } from '../adapter-core.ts';
 import { createPart } from './adapter-parts.ts';
@@ -43,7 +43,7 @@ describe('the Telegram adapter against a third-party server', () => {
         log: silentLogger,
         clock: Date.now,
         monotonic: systemTime.monotonic,
-        values: createMemoryValues(),
+        values: createInMemoryAdapterValues(),
         commands: [{ name: 'help', summary: 'what I can do' }],
         receive: async (message) => {
           received.push(message);

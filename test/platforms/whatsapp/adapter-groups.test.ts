@@ -1,10 +1,10 @@
-import { scaleRuns } from '@parley/core/testing';
+import { scaleRunCount } from '@parley/core/testing';
 import { describe, expect, it } from 'vitest';
 import { noSignal, readFailure } from '../adapter-core.ts';
 import { createPart, openScene, type WhatsAppScene } from './adapter-scene.ts';
 
 /** The number of people in a group, without the bot. Creating each person's keys takes a few ms. */
-const MANY = scaleRuns(499);
+const MANY = scaleRunCount(499);
 
 /** A scene with a group of Ann and the bot, known to the adapter. */
 async function groupScene() {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChannelAdapter } from '@parley/channels';
 import type { AdapterValue } from '@parley/core';
-import { createMemoryValues } from '@parley/core/testing';
+import { createInMemoryAdapterValues } from '@parley/core/testing';
 import { describe, expect, it } from 'vitest';
 import { accepted, noSignal, readFailure } from '../adapter-core.ts';
 import {
@@ -25,7 +25,7 @@ async function arrived(
 
 /** Values of one kind that temporarily cannot be read, as when a database is unavailable. */
 function unreadable(kind: string) {
-  const values = createMemoryValues();
+  const values = createInMemoryAdapterValues();
   let failures = 0;
   return {
     ...values,
@@ -93,7 +93,7 @@ describe('[D01] the WhatsApp adapter under interruption', () => {
 
   it('loses nothing when the session that decrypted the message cannot be stored for a while', async () => {
     let failures = 0;
-    const values = createMemoryValues();
+    const values = createInMemoryAdapterValues();
     const failing = {
       ...values,
       set: async (changes: readonly AdapterValue[]) => {
@@ -170,7 +170,7 @@ describe('[D01] the WhatsApp adapter under interruption', () => {
   });
 
   it('loses nothing when the process ends between storing a message and storing its session', async () => {
-    const values = createMemoryValues();
+    const values = createInMemoryAdapterValues();
     let isDead = false;
     let deaths = 0;
     const receive = async () => {
@@ -230,7 +230,7 @@ describe('[D01] the WhatsApp adapter under interruption', () => {
   });
 
   it('[D04] loses nothing when the process ends after sending, because the session that encrypted the message is stored first', async () => {
-    const values = createMemoryValues();
+    const values = createInMemoryAdapterValues();
     let isDead = false;
     const dying = {
       ...values,

@@ -1,6 +1,6 @@
 import { whatsapp } from '@parley/channel-whatsapp';
 import type { AdapterValues } from '@parley/core';
-import { createMemoryValues } from '@parley/core/testing';
+import { createInMemoryAdapterValues } from '@parley/core/testing';
 import { describe, expect, it } from 'vitest';
 import { createScene } from './adapter-scene.ts';
 
@@ -12,14 +12,14 @@ describe('a probe of a WhatsApp account', () => {
     const { values, double } = await createScene();
     expect(await probe(values)).toMatchObject({ kind: 'works', warnings: [], clock: null });
     expect(double.state()).not.toBe('connected');
-    expect(await probe(createMemoryValues())).toMatchObject({
+    expect(await probe(createInMemoryAdapterValues())).toMatchObject({
       kind: 'unlinked',
       fix: expect.stringContaining('Linked devices'),
     });
   });
 
   it('[U02] gives advice for a damaged link', async () => {
-    const values = createMemoryValues();
+    const values = createInMemoryAdapterValues();
     await values.set([{ kind: 'credentials', id: 'credentials', value: '{}' }]);
     expect(await probe(values)).toMatchObject({
       kind: 'problem',

@@ -1,7 +1,7 @@
 import { whatsapp } from '@parley/channel-whatsapp';
 import type { IngressOutcome } from '@parley/channels';
 import type { InboundMessage } from '@parley/core';
-import { createMemoryValues } from '@parley/core/testing';
+import { createInMemoryAdapterValues } from '@parley/core/testing';
 import { describe, expect, it } from 'vitest';
 import { accepted, noSignal } from '../adapter-core.ts';
 import { createPart, createScene, openScene } from './adapter-scene.ts';
@@ -223,7 +223,7 @@ describe('the WhatsApp adapter', () => {
   });
 
   it('does not start with damaged credentials, and leaves them unchanged', async () => {
-    const values = createMemoryValues();
+    const values = createInMemoryAdapterValues();
     await values.set([{ kind: 'credentials', id: 'credentials', value: '{"noiseKey":' }]);
     const { double, adapter, states } = await createScene({ values, unlinked: true });
     await adapter.start();

@@ -1,7 +1,7 @@
 import { type WhatsAppEnv, whatsapp } from '@parley/channel-whatsapp';
 import type { ChannelAdapter, Revision } from '@parley/channels';
 import type { AdapterValues, InboundMessage, OutboundPart } from '@parley/core';
-import { createMemoryValues } from '@parley/core/testing';
+import { createInMemoryAdapterValues } from '@parley/core/testing';
 import {
   startWhatsAppDouble,
   type WhatsAppDouble,
@@ -61,7 +61,7 @@ async function buildScene(wishes: WhatsAppSceneOptions): Promise<LastingScene> {
   const connect = await whatsapp.load();
   const double = await startWhatsAppDouble(wishes.double);
   WA_CERT_DETAILS.PUBLIC_KEY = double.rootKey;
-  const values = wishes.values ?? createMemoryValues();
+  const values = wishes.values ?? createInMemoryAdapterValues();
   if (wishes.unlinked !== true) await linkAdapter(double, values);
   const { told, context } = createCountingCore(double, { ...wishes, values });
   const waits: number[] = [];

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type BaileysEventMap, proto } from '@whiskeysockets/baileys';
 import { describe, expect, it } from 'vitest';
 import { type RawMessage, toInbound } from '../../../packages/channel-whatsapp/src/content.ts';
-import { readChatUpdate } from '../../../packages/channel-whatsapp/src/intake.ts';
+import { parseChatUpdate } from '../../../packages/channel-whatsapp/src/intake.ts';
 import { KINDS, PROTOCOL_KINDS } from '../../../packages/channel-whatsapp/src/kinds/kinds.ts';
 import { STUB_TYPES } from './stub-types.ts';
 
@@ -154,7 +154,7 @@ function read(contextInfo: Context) {
     nameOf: () => 'Ann',
     titleOf: () => undefined,
   });
-  return { inbound, news: readChatUpdate(message) };
+  return { inbound, news: parseChatUpdate(message) };
 }
 
 describe('the context of a WhatsApp message', () => {

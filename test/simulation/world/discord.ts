@@ -9,8 +9,8 @@ import {
 } from '../../../packages/simulators/src/discord/faults.ts';
 import { Gateway } from '../../../packages/simulators/src/discord/gateway.ts';
 import { GatewayConnection } from '../../../packages/simulators/src/discord/gateway-session.ts';
-import { Interactions } from '../../../packages/simulators/src/discord/interactions.ts';
-import { say } from '../../../packages/simulators/src/discord/people.ts';
+import { InteractionStore } from '../../../packages/simulators/src/discord/interactions.ts';
+import { sendPersonMessage } from '../../../packages/simulators/src/discord/people.ts';
 import { PRIVILEGED } from '../../../packages/simulators/src/discord/permissions.ts';
 import { RateLimiter, WIDE_LIMITS } from '../../../packages/simulators/src/discord/rate-limits.ts';
 import { RestServer } from '../../../packages/simulators/src/discord/rest-server.ts';
@@ -92,7 +92,7 @@ export class SimulatedDiscord implements SceneAdditions {
     });
     this.gateway.url = `ws://${HOST}/gateway`;
     const { world, gateway } = this;
-    const scene = { world, gateway, interactions: new Interactions(clock) };
+    const scene = { world, gateway, interactions: new InteractionStore(clock) };
     this.#rest = new RestServer(scene, this.#faults, new RateLimiter(WIDE_LIMITS, clock));
     this.guildId = world.addGuild('Friends').id;
     const access = { direct: 'open', groups: 'open' };
@@ -127,7 +127,7 @@ export class SimulatedDiscord implements SceneAdditions {
 
   /** Writes as a person; returns the id of the message. */
   say(channel: string, from: string, text: string): string {
-    return say(this.world, { channel, from, text }).id;
+    return sendPersonMessage(this.world, { channel, from, text }).id;
   }
 
   /** The mention of the bot in a message. */

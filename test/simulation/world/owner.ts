@@ -1,5 +1,9 @@
 import { silentLogger, systemTime } from '@parley/core';
-import { type OperationName, performOperation, type Services } from '@parley/gateway/operations';
+import {
+  type OperationName,
+  type OperationServices,
+  performOperation,
+} from '@parley/gateway/operations';
 import { openStore, type Store } from '@parley/store';
 import type { SimulatedProcess } from '../engine/virtual-time.ts';
 import type { Simulation } from '../simulation.ts';
@@ -85,7 +89,7 @@ export class PageOwner {
       scrub: (text: string) => text,
     };
     // The operations on conversations do not use other services.
-    return performOperation(needs as unknown as Services, name, input, OWNER);
+    return performOperation(needs as unknown as OperationServices, name, input, OWNER);
   }
 
   #open(): Promise<Store> {

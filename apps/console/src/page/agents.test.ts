@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { findAnsweringAgent, resolveAgents, type ShownAgent } from './agents.tsx';
+import { type AgentSummary, findAnsweringAgent, resolveAgentSelection } from './agents.tsx';
 import { parseRoute } from './route.ts';
 
-const agent = (name: string, title: string): ShownAgent => ({
+const agent = (name: string, title: string): AgentSummary => ({
   ...{ name, title, isDefault: name === 'main' },
   ...{ emoji: null, profile: null, model: 'm', routes: [] },
 });
@@ -13,7 +13,7 @@ describe('agents on the page', () => {
   it('[F14] does not mention agents anywhere if there is only one', () => {
     const nowhere = { all: [], chosen: undefined, inTitles: null, state: 'here' };
     for (const hash of ['#/memory', '#/memory?agent=main', '#/'])
-      expect(resolveAgents([ADA], parseRoute(hash), 'own')).toEqual(nowhere);
+      expect(resolveAgentSelection([ADA], parseRoute(hash), 'own')).toEqual(nowhere);
     expect(findAnsweringAgent([], 'telegram:default:1')).toBeUndefined();
   });
 
@@ -27,14 +27,16 @@ describe('agents on the page', () => {
   ] as const)(
     '[F14] reads the agents from the address %s and names them in titles',
     (hash, kind, chosen, inTitles) => {
-      const agents = resolveAgents([ADA, DESK], parseRoute(hash), kind);
+      const agents = resolveAgentSelection([ADA, DESK], parseRoute(hash), kind);
       expect(agents).toEqual({ all: [ADA, DESK], chosen, inTitles, state: 'here' });
     },
   );
 
   it('[F14] reports an agent as missing after it was removed', () => {
     for (const found of [[ADA], [ADA, DESK]])
-      expect(resolveAgents(found, parseRoute('#/memory?agent=lab'), 'own').state).toBe('gone');
+      expect(resolveAgentSelection(found, parseRoute('#/memory?agent=lab'), 'own').state).toBe(
+        'gone',
+      );
   });
 
   it('[F14] recognizes the agent from the id of a conversation or chat', () => {

@@ -3,9 +3,9 @@ import { createContext, type VNode } from 'preact';
 import { useContext } from 'preact/hooks';
 import { findAgentName, type Route, toHash } from './route.ts';
 import { useOperation } from './ui/data.tsx';
-import { TroubleNote } from './ui/widgets.tsx';
+import { ProblemNote } from './ui/widgets.tsx';
 
-export type ShownAgent = OutputOf<'agents/list'>['agents'][number];
+export type AgentSummary = OutputOf<'agents/list'>['agents'][number];
 
 /**
  * How a view handles several agents: `own` always shows one agent, and `rows` lists rows from all
@@ -14,18 +14,18 @@ export type ShownAgent = OutputOf<'agents/list'>['agents'][number];
 export type AgentScope = 'own' | 'rows';
 
 /** All agents, and the agent that the current view shows. */
-export interface Agents {
+export interface AgentSelection {
   /** Empty if the gateway has only one agent. */
-  readonly all: readonly ShownAgent[];
+  readonly all: readonly AgentSummary[];
   /** The agent named by the address. */
-  readonly chosen: ShownAgent | undefined;
+  readonly chosen: AgentSummary | undefined;
   /** The agent's title, appended to the title of the view; null to append nothing. */
   readonly inTitles: string | null;
   /** The state of the agent in the address; `asked` until the gateway has responded. */
   readonly state: 'here' | 'gone' | 'asked';
 }
 
-const ONE: Agents = { all: [], chosen: undefined, inTitles: null, state: 'here' };
+const ONE: AgentSelection = { all: [], chosen: undefined, inTitles: null, state: 'here' };
 
 /** The context from which every view gets the agents. */
 export const AgentsHere = createContext(ONE);
@@ -39,17 +39,21 @@ const POLL_INTERVAL_MS = 60_000;
  * Returns the agents for the view at `route`. If `mayAsk` is false, the result is the same as with
  * a single agent.
  */
-export function useAgentsAt(route: Route, kind: AgentScope | undefined, mayAsk: boolean): Agents {
+export function useAgentSelection(
+  route: Route,
+  kind: AgentScope | undefined,
+  mayAsk: boolean,
+): AgentSelection {
   const { value, failure } = useOperation('agents/list', mayAsk ? {} : null, POLL_INTERVAL_MS);
-  if (value !== undefined) return resolveAgents(value.agents, route, kind);
+  if (value !== undefined) return resolveAgentSelection(value.agents, route, kind);
   return mayAsk && failure === null && route.agent !== undefined ? { ...ONE, state: 'asked' } : ONE;
 }
 
-export function resolveAgents(
-  found: readonly ShownAgent[],
+export function resolveAgentSelection(
+  found: readonly AgentSummary[],
   { agent }: Route,
   kind: AgentScope | undefined,
-): Agents {
+): AgentSelection {
   const all = found.length > 1 ? found : [];
   const chosen = all.find(({ name }) => name === agent);
   const whose = chosen ?? (kind === 'own' ? all.find(({ isDefault }) => isDefault) : undefined);
@@ -62,13 +66,16 @@ export function resolveAgents(
  * The agent that answers in a conversation or chat; undefined if there is only one agent or if the
  * agent no longer exists.
  */
-export function findAnsweringAgent(all: readonly ShownAgent[], id: string): ShownAgent | undefined {
+export function findAnsweringAgent(
+  all: readonly AgentSummary[],
+  id: string,
+): AgentSummary | undefined {
   const of = findAgentName(id);
   return all.find(({ name, isDefault }) => (of === undefined ? isDefault : name === of));
 }
 
 /** The id of a chat with an agent on this page. */
-export function toChatIdWith({ name, isDefault }: ShownAgent, chat: string): string {
+export function toAgentChatId({ name, isDefault }: AgentSummary, chat: string): string {
   return isDefault ? chat : `@${name}/${chat}`;
 }
 
@@ -98,7 +105,7 @@ export function useRowAgents() {
 }
 
 interface ChoiceProps {
-  readonly agents: Agents;
+  readonly agents: AgentSelection;
   readonly route: Route;
   readonly kind: AgentScope | undefined;
 }
@@ -110,7 +117,7 @@ interface ChoiceProps {
 export function AgentChoice({ agents: { all, chosen }, route, kind }: ChoiceProps): VNode | null {
   if (all.length === 0 || kind === undefined) return null;
   const isOwn = kind === 'own';
-  const optionOf = ({ name, isDefault }: ShownAgent) => (isOwn && isDefault ? '' : name);
+  const optionOf = ({ name, isDefault }: AgentSummary) => (isOwn && isDefault ? '' : name);
   return (
     <label class="agent-choice">
       <span class="visually-hidden">Agent</span>
@@ -133,12 +140,12 @@ export function AgentChoice({ agents: { all, chosen }, route, kind }: ChoiceProp
 }
 
 /** Shown instead of a view when its address names an agent that does not exist. */
-export function NoSuchAgent({ route }: { readonly route: Route }): VNode {
+export function UnknownAgent({ route }: { readonly route: Route }): VNode {
   return (
     <main class="column-view">
       <div>
         <h2>Agents</h2>
-        <TroubleNote reason={`There is no agent "${route.agent}".`} />
+        <ProblemNote reason={`There is no agent "${route.agent}".`} />
         <p>
           <a href={toHash({ ...route, agent: undefined })}>Continue without this agent</a>
         </p>

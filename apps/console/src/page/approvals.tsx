@@ -1,26 +1,32 @@
 import type { InputOf, OutputOf } from '@parley/gateway/operations';
 import { Fragment, type VNode } from 'preact';
 import { useRowAgents } from './agents.tsx';
-import { AskedCall, FullText, getAsker, getPlace, type WaitingApproval } from './asked-call.tsx';
-import { orderOperation } from './gateway.ts';
+import {
+  CallApproval,
+  FullText,
+  getChatLabel,
+  getRequesterName,
+  type WaitingApproval,
+} from './asked-call.tsx';
+import { runOperation } from './gateway.ts';
 import { type ActionRunner, useActionRunner, useOperation } from './ui/data.tsx';
 import { formatMoment } from './ui/format.ts';
 import { ColumnView } from './ui/frames.tsx';
-import { useGrowing } from './ui/growing.ts';
+import { useGrowingList } from './ui/growing.ts';
 import {
   ActionButton,
   ConfirmButton,
+  DataContent,
   List,
   OlderButton,
   OutcomeNote,
   OutsideText,
   Section,
-  ShowData,
 } from './ui/widgets.tsx';
 
 type ApprovalList = OutputOf<'approvals/list'>;
-type ShownApproval = ApprovalList['approvals'][number];
-type ShownAgentFile = OutputOf<'approvals/files'>['files'][number];
+type ListedApproval = ApprovalList['approvals'][number];
+type AgentFileSummary = OutputOf<'approvals/files'>['files'][number];
 
 /**
  * The decisions that the owner has to make about tool calls (G05) and files written by agents
@@ -36,7 +42,7 @@ export function ApprovalsView(): VNode {
     <ColumnView name="approvals-view" title="Approvals">
       <OutcomeNote outcome={outcome} />
       <Section title="Waiting for you">
-        <ShowData data={waiting}>
+        <DataContent data={waiting}>
           {({ approvals }) => {
             const shown = approvals.filter(({ conversationId }) => isShown(conversationId));
             return shown.length === 0 ? (
@@ -45,17 +51,21 @@ export function ApprovalsView(): VNode {
               </p>
             ) : (
               <List look="cards" of={shown}>
-                {(one) => <Question key={one.code} asked={one} run={run} />}
+                {(one) => <ApprovalQuestionCard key={one.code} asked={one} run={run} />}
               </List>
             );
           }}
-        </ShowData>
+        </DataContent>
       </Section>
       <Section title={ofOne('Files written by the agent')}>
-        <ShowData data={files}>{(found) => <FileList files={found.files} run={run} />}</ShowData>
+        <DataContent data={files}>
+          {(found) => <FileList files={found.files} run={run} />}
+        </DataContent>
       </Section>
       <Section title={ofOne('Always allowed')}>
-        <ShowData data={rules}>{(found) => <RuleList rules={found.rules} run={run} />}</ShowData>
+        <DataContent data={rules}>
+          {(found) => <RuleList rules={found.rules} run={run} />}
+        </DataContent>
       </Section>
       <PastDecisions />
     </ColumnView>
@@ -69,14 +79,14 @@ interface ApprovalRun {
 const answerText = ({ text }: { readonly text: string }) => text;
 
 /** A tool call waiting for a decision, with its buttons. */
-function Question({ asked, run }: { readonly asked: WaitingApproval } & ApprovalRun) {
+function ApprovalQuestionCard({ asked, run }: { readonly asked: WaitingApproval } & ApprovalRun) {
   const { code, tool, rule } = asked;
   const decide = (decision: InputOf<'approvals/decide'>['decision']) => () =>
-    run(() => orderOperation('approvals/decide', { code, decision }, answerText));
-  const name = `${tool} for ${getAsker(asked)}`;
+    run(() => runOperation('approvals/decide', { code, decision }, answerText));
+  const name = `${tool} for ${getRequesterName(asked)}`;
   return (
     <article class="card" aria-label={name}>
-      <AskedCall asked={asked} />
+      <CallApproval asked={asked} />
       <div class="actions">
         <ActionButton
           label="Allow once"
@@ -103,7 +113,7 @@ function Question({ asked, run }: { readonly asked: WaitingApproval } & Approval
 function FileList({
   files,
   run,
-}: { readonly files: readonly ShownAgentFile[] } & ApprovalRun): VNode {
+}: { readonly files: readonly AgentFileSummary[] } & ApprovalRun): VNode {
   if (files.length === 0) return <p class="facts">No files to review.</p>;
   return (
     <>
@@ -118,10 +128,10 @@ function FileList({
   );
 }
 
-function AgentFile({ file, run }: { readonly file: ShownAgentFile } & ApprovalRun): VNode {
+function AgentFile({ file, run }: { readonly file: AgentFileSummary } & ApprovalRun): VNode {
   const { name, print, writtenIn, changedAt, shown, canOpen } = file;
   const decide = (decision: InputOf<'approvals/settle-file'>['decision']) => () =>
-    run(() => orderOperation('approvals/settle-file', { name, print, decision }, answerText));
+    run(() => runOperation('approvals/settle-file', { name, print, decision }, answerText));
   return (
     <article class="card" aria-label={name}>
       <h4>{name}</h4>
@@ -158,7 +168,7 @@ function AgentFile({ file, run }: { readonly file: ShownAgentFile } & ApprovalRu
 
 function RuleList({ rules, run }: { readonly rules: readonly string[] } & ApprovalRun): VNode {
   const revoke = (rule: string) => () =>
-    run(() => orderOperation('approvals/revoke-rule', { rule }, answerText));
+    run(() => runOperation('approvals/revoke-rule', { rule }, answerText));
   if (rules.length === 0)
     return <p class="facts">Nothing is always allowed; you are asked every time.</p>;
   return (
@@ -173,7 +183,7 @@ function RuleList({ rules, run }: { readonly rules: readonly string[] } & Approv
   );
 }
 
-const STATES: Readonly<Record<ShownApproval['state'], string>> = {
+const STATES: Readonly<Record<ListedApproval['state'], string>> = {
   pending: 'not answered in time',
   approved: 'allowed',
   denied: 'refused',
@@ -186,17 +196,17 @@ const STATES: Readonly<Record<ShownApproval['state'], string>> = {
 const RESULTS = { done: '; the call worked', failed: '; the call failed' } as const;
 
 function PastDecisions(): VNode {
-  const past = useGrowing(
+  const past = useGrowingList(
     'approvals/list',
     { limit: 20 },
     undefined,
-    readPastDecisions,
+    toPastDecisionPage,
     ({ code }) => code,
   );
   const { isShown } = useRowAgents();
   return (
     <Section title="Decided">
-      <ShowData data={past}>
+      <DataContent data={past}>
         {(approvals) =>
           approvals.length === 0 ? (
             <p class="facts">Nothing yet.</p>
@@ -209,19 +219,19 @@ function PastDecisions(): VNode {
             </List>
           )
         }
-      </ShowData>
+      </DataContent>
       <OlderButton label="Older decisions" older={past.older} />
     </Section>
   );
 }
 
 /** Past decisions, excluding the pending ones shown above. */
-function readPastDecisions({ now, approvals, next }: ApprovalList) {
-  const isOver = ({ state, expiresAt }: ShownApproval) => state !== 'pending' || expiresAt <= now;
+function toPastDecisionPage({ now, approvals, next }: ApprovalList) {
+  const isOver = ({ state, expiresAt }: ListedApproval) => state !== 'pending' || expiresAt <= now;
   return { items: approvals.filter(isOver), next };
 }
 
-function PastDecision({ decided }: { readonly decided: ShownApproval }): VNode {
+function PastDecision({ decided }: { readonly decided: ListedApproval }): VNode {
   const { tool, text, shown, state, result, askedAt, decidedAt } = decided;
   const agent = useRowAgents().titleOf(decided.conversationId);
   return (
@@ -235,8 +245,8 @@ function PastDecision({ decided }: { readonly decided: ShownApproval }): VNode {
       <time>{formatMoment(decidedAt ?? askedAt)}</time>
       <details>
         <summary>
-          {getAsker(decided)}
-          {getPlace(decided)}
+          {getRequesterName(decided)}
+          {getChatLabel(decided)}
           {agent !== null && ` · ${agent}`}
           {text !== '' && `: ${text}`}
         </summary>
@@ -248,7 +258,7 @@ function PastDecision({ decided }: { readonly decided: ShownApproval }): VNode {
   );
 }
 
-function getDecider({ decidedBy, decider }: ShownApproval): string {
+function getDecider({ decidedBy, decider }: ListedApproval): string {
   if (decidedBy === null) return '';
   const [, name] = /^console:(.*)$/.exec(decidedBy) ?? [];
   if (name !== undefined) return ` by ${name === 'owner' ? 'the owner' : name}, on the page`;

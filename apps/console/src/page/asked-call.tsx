@@ -8,12 +8,12 @@ import { DiffLines, OutsideText } from './ui/widgets.tsx';
 
 /** A tool call waiting for a decision. */
 export type WaitingApproval = OutputOf<'approvals/waiting'>['approvals'][number];
-type ShownApproval = OutputOf<'approvals/list'>['approvals'][number];
+type ListedApproval = OutputOf<'approvals/list'>['approvals'][number];
 
 /** The owner's id in the page's own chat. */
 const OWNER = 'web:owner';
 
-interface AskedCallProps {
+interface CallApprovalProps {
   readonly asked: WaitingApproval;
   /**
    * Whether this chat contains the question. The owner's request is visible in that chat, so it is
@@ -27,7 +27,7 @@ interface AskedCallProps {
  * changes shown as a diff. The text in a call is written by people and models, so it is shown as
  * plain text.
  */
-export function AskedCall({ asked, isInChat = false }: AskedCallProps): VNode {
+export function CallApproval({ asked, isInChat = false }: CallApprovalProps): VNode {
   const { tool, shown, text, diff, expiresAt, askedBy } = asked;
   const isSaidAbove = isInChat && askedBy === OWNER;
   return (
@@ -36,7 +36,7 @@ export function AskedCall({ asked, isInChat = false }: AskedCallProps): VNode {
         <b>May I use {tool}?</b>
         <span class="hint">expires at {formatTimeOfDay(expiresAt)}</span>
       </header>
-      {!isSaidAbove && <Origin asked={asked} />}
+      {!isSaidAbove && <CallOrigin asked={asked} />}
       {!isSaidAbove && text !== '' && (
         <OutsideText as="blockquote" look="said">
           {text}
@@ -55,12 +55,12 @@ function getChangeHead(shown: string): string {
 }
 
 /** The person who asked for the call, and the conversation. */
-function Origin({ asked }: { readonly asked: WaitingApproval }): VNode {
+function CallOrigin({ asked }: { readonly asked: WaitingApproval }): VNode {
   const agent = useRowAgents().titleOf(asked.conversationId);
   return (
     <p class="facts">
-      {getAsker(asked)}
-      {getPlace(asked)}
+      {getRequesterName(asked)}
+      {getChatLabel(asked)}
       {asked.chat !== null && ` (${formatConversationLabel(asked.chat)})`},{' '}
       {formatMoment(asked.askedAt)} {agent !== null && `· ${agent} `}
       <a href={toHref('conversations', asked.conversationId)}>Conversation</a>
@@ -92,11 +92,11 @@ export function FullText({ title, text, isOpen = true }: FullTextProps): VNode {
 }
 
 /** The name of the person who asked for a call. */
-export function getAsker({ asker, askedBy, chat }: ShownApproval): string {
+export function getRequesterName({ asker, askedBy, chat }: ListedApproval): string {
   return asker ?? (chat === null ? askedBy : 'The agent itself');
 }
 
 /** The chat, omitted if it has the same name as the person. */
-export function getPlace({ asker, chat }: ShownApproval): string {
+export function getChatLabel({ asker, chat }: ListedApproval): string {
   return chat === null || chat.title === asker ? '' : ` in ${chat.title}`;
 }

@@ -3,7 +3,7 @@ import type { VNode } from 'preact';
 import { useOperation } from './ui/data.tsx';
 import { formatCounted } from './ui/format.ts';
 import { ColumnView } from './ui/frames.tsx';
-import { List, ShowData } from './ui/widgets.tsx';
+import { DataContent, List } from './ui/widgets.tsx';
 
 const LABELS: Readonly<Record<AuditSeverity, string>> = {
   critical: 'Critical',
@@ -16,7 +16,7 @@ export function AuditView(): VNode {
   const audit = useOperation('audit/report', {});
   return (
     <ColumnView name="audit-view" title="Audit" refreshLabel="Check again">
-      <ShowData data={audit}>{(report) => <Findings {...report} />}</ShowData>
+      <DataContent data={audit}>{(report) => <Findings {...report} />}</DataContent>
     </ColumnView>
   );
 }

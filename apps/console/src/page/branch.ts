@@ -1,5 +1,5 @@
-import { keepDraft } from './drafts.ts';
-import { type ActionOutcome, createRandomId, perform } from './gateway.ts';
+import { saveDraft } from './drafts.ts';
+import { type ActionOutcome, createRandomId, performOperation } from './gateway.ts';
 import { toChatHref } from './route.ts';
 
 /**
@@ -11,13 +11,13 @@ export async function openBranch(
   message: string,
   draft = '',
 ): Promise<ActionOutcome | undefined> {
-  const answer = await perform('conversations/branch', {
+  const answer = await performOperation('conversations/branch', {
     ...{ id, message },
     requestId: createRandomId(),
   });
   if (answer.kind === 'failed') return { text: answer.reason, isTrouble: true };
   const { chatId } = answer.value;
-  keepDraft(chatId, draft);
+  saveDraft(chatId, draft);
   location.hash = toChatHref(chatId);
   return undefined;
 }

@@ -1,16 +1,23 @@
 import type { OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { orderOperation } from './gateway.ts';
+import { runOperation } from './gateway.ts';
 import { listUnlinkedAccounts, PairingView } from './pairing.tsx';
 import type { Route } from './route.ts';
 import { type ActionRunner, useActionRunner, useOperation } from './ui/data.tsx';
 import { formatCounted, formatMoment, formatTimeOfDay } from './ui/format.ts';
 import { ColumnView } from './ui/frames.tsx';
-import { ActionButton, List, OutcomeNote, OutsideText, Section, ShowData } from './ui/widgets.tsx';
+import {
+  ActionButton,
+  DataContent,
+  List,
+  OutcomeNote,
+  OutsideText,
+  Section,
+} from './ui/widgets.tsx';
 
 type ChannelsReport = OutputOf<'channels/report'>;
-type ShownAccount = ChannelsReport['accounts'][number];
+type AccountSummary = ChannelsReport['accounts'][number];
 
 /**
  * The interval between requests for the channels, in ms: account states and people waiting for
@@ -27,7 +34,7 @@ export function ChannelsView({ args: [shown] }: Route): VNode {
   return (
     <ColumnView name="channels-view" title="Channels">
       <OutcomeNote outcome={outcome} />
-      <ShowData data={data}>
+      <DataContent data={data}>
         {({ waiting, accounts, groups }) => (
           <>
             {waiting.length > 0 && (
@@ -40,7 +47,7 @@ export function ChannelsView({ args: [shown] }: Route): VNode {
             <Section title="Accounts">
               <List look="cards" of={accounts}>
                 {(one) => (
-                  <Account
+                  <AccountCard
                     key={`${one.channel}/${one.account}`}
                     shown={one}
                     run={run}
@@ -54,7 +61,7 @@ export function ChannelsView({ args: [shown] }: Route): VNode {
                 <p class="facts">The bot receives their messages but doesn't answer.</p>
                 <List look="cards" of={groups}>
                   {(one) => (
-                    <WritingGroup
+                    <UnlistedGroup
                       key={`${one.channel}/${one.account} ${one.chatId}`}
                       group={one}
                       run={run}
@@ -65,7 +72,7 @@ export function ChannelsView({ args: [shown] }: Route): VNode {
             )}
           </>
         )}
-      </ShowData>
+      </DataContent>
     </ColumnView>
   );
 }
@@ -82,7 +89,7 @@ interface ApplicantProps {
 function Applicant({ applicant, run }: ApplicantProps): VNode {
   const { code, channel, account, senderId, senderName, expiresAt } = applicant;
   const decide = (path: 'pair' | 'refuse') => () =>
-    run(() => orderOperation(`access/${path}`, { code }, ({ text }) => text));
+    run(() => runOperation(`access/${path}`, { code }, ({ text }) => text));
   return (
     <article class="card" aria-label={senderName}>
       <OutsideText look="entry-title">{senderName}</OutsideText>
@@ -104,13 +111,13 @@ function Applicant({ applicant, run }: ApplicantProps): VNode {
 }
 
 interface AccountProps {
-  readonly shown: ShownAccount;
+  readonly shown: AccountSummary;
   readonly run: ActionRunner['run'];
   /** Whether the QR code for linking a phone is visible at first. */
   readonly showsCode: boolean;
 }
 
-const STATES: Readonly<Record<ShownAccount['state']['kind'], string>> = {
+const STATES: Readonly<Record<AccountSummary['state']['kind'], string>> = {
   starting: 'Connecting',
   pairing: 'Waiting for its phone',
   connected: 'Connected',
@@ -121,7 +128,7 @@ const STATES: Readonly<Record<ShownAccount['state']['kind'], string>> = {
   stopped: 'Stopped',
 };
 
-function Account({ shown, run, showsCode }: AccountProps): VNode {
+function AccountCard({ shown, run, showsCode }: AccountProps): VNode {
   const [isOpen, setOpen] = useState(showsCode);
   const [unlinked] = listUnlinkedAccounts([shown]).unlinked;
   const { state, reason, fix, canPause, webhook } = shown;
@@ -130,9 +137,9 @@ function Account({ shown, run, showsCode }: AccountProps): VNode {
   const isConnected = state.kind === 'connected' || state.kind === 'standby';
   const { channel, account } = shown;
   const press = (action: 'pause' | 'resume' | 'reconnect', done: string) => () =>
-    run(() => orderOperation(`channels/${action}`, { channel, account }, () => done));
+    run(() => runOperation(`channels/${action}`, { channel, account }, () => done));
   const test = () =>
-    run(() => orderOperation('channels/test', { channel, account }, ({ text }) => text));
+    run(() => runOperation('channels/test', { channel, account }, ({ text }) => text));
   return (
     <article class="card" aria-label={name}>
       <header>
@@ -150,7 +157,7 @@ function Account({ shown, run, showsCode }: AccountProps): VNode {
       {webhook !== undefined && (
         <p class="facts">Its platform calls {webhook} under the public address.</p>
       )}
-      <Rules {...shown} />
+      <AccessRules {...shown} />
       {unlinked && isOpen && <PairingView account={unlinked} />}
       <p class="actions">
         {unlinked && (
@@ -195,7 +202,7 @@ const DIRECT = {
 } as const;
 
 /** The access rules that the settings define for an account. */
-function Rules({ access }: Pick<ShownAccount, 'access'>): VNode | null {
+function AccessRules({ access }: Pick<AccountSummary, 'access'>): VNode | null {
   if (access === undefined) return null;
   const { direct, allow, groups, allowGroups } = access;
   const named = allow === 0 ? '' : `, ${formatCounted(allow, 'person', 'people')} named`;
@@ -218,11 +225,11 @@ interface GroupProps {
 }
 
 /** A group that wrote to the bot. The title of a group is untrusted and shown as plain text. */
-function WritingGroup({ group, run }: GroupProps): VNode {
+function UnlistedGroup({ group, run }: GroupProps): VNode {
   const { channel, account, chatId, title, seenAt } = group;
   const name = title ?? chatId;
   const allow = () =>
-    run(() => orderOperation('channels/allow', { channel, account, chatId }, ({ text }) => text));
+    run(() => runOperation('channels/allow', { channel, account, chatId }, ({ text }) => text));
   return (
     <article class="card" aria-label={name}>
       <OutsideText look="entry-title">{name}</OutsideText>

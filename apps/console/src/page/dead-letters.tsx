@@ -2,23 +2,23 @@ import type { InputOf, OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { useRowAgents } from './agents.tsx';
-import { type ActionOutcome, type GatewayAnswer, perform } from './gateway.ts';
+import { type ActionOutcome, type GatewayResponse, performOperation } from './gateway.ts';
 import { useActionRunner, useOperation } from './ui/data.tsx';
 import { formatCounted, formatMoment } from './ui/format.ts';
 import {
   ActionButton,
   ConfirmButton,
+  DataContent,
   List,
   OutcomeNote,
   OutsideText,
+  ProblemNote,
   Section,
-  ShowData,
-  TroubleNote,
 } from './ui/widgets.tsx';
 
 type DeadLetterList = OutputOf<'dead/list'>;
-type ShownDeadLetter = DeadLetterList['letters'][number];
-type DeadLetterKind = ShownDeadLetter['kind'];
+type ListedDeadLetter = DeadLetterList['letters'][number];
+type DeadLetterKind = ListedDeadLetter['kind'];
 
 /**
  * Settles one dead letter, or all of the given kinds. `evenTwice` includes messages that may arrive
@@ -39,11 +39,11 @@ export function DeadLetterSection(): VNode {
   return (
     <Section title="Dead letters" look="dead">
       <OutcomeNote outcome={outcome} />
-      <ShowData data={data}>
+      <DataContent data={data}>
         {(list) => (
           <Letters list={list} isFirst={before === null} settle={settle} onPage={setBefore} />
         )}
-      </ShowData>
+      </DataContent>
     </Section>
   );
 }
@@ -127,7 +127,7 @@ const KINDS: Readonly<Record<DeadLetterKind, string>> = {
 };
 
 interface DeadLetterProps {
-  readonly letter: ShownDeadLetter;
+  readonly letter: ListedDeadLetter;
   readonly settle: SettleDeadLetters;
 }
 
@@ -160,7 +160,7 @@ function DeadLetterCard(props: DeadLetterProps): VNode {
         </OutsideText>
       ))}
       {facts !== '' && <p class="facts">{facts}</p>}
-      <TroubleNote reason={isWhole && failure ? failure.reason : null} />
+      <ProblemNote reason={isWhole && failure ? failure.reason : null} />
       <p class="actions">
         <DeadLetterActions {...props} />
         {isTruncated(letter) && (
@@ -202,26 +202,26 @@ function DeadLetterActions({ letter, settle }: DeadLetterProps): VNode {
 }
 
 /** The text in a dead letter; `from` is empty for a message that Parley sent. */
-function getLetterTexts(letter: ShownDeadLetter) {
+function getLetterTexts(letter: ListedDeadLetter) {
   return letter.kind === 'unanswered' ? letter.messages : [{ from: '', text: letter.text }];
 }
 
 /** Whether the list shows only part of the dead letter. */
-export function isTruncated(letter: ShownDeadLetter): boolean {
+export function isTruncated(letter: ListedDeadLetter): boolean {
   const texts = getLetterTexts(letter);
   const isLess = letter.kind === 'unanswered' && letter.count > texts.length;
   return isLess || texts.some(({ text }) => text.endsWith('…'));
 }
 
 /** The risk of sending it again. */
-function describeRisk(letter: ShownDeadLetter): string | undefined {
+function describeRisk(letter: ListedDeadLetter): string | undefined {
   if (letter.kind === 'uncertain') return 'It may have arrived already, so it could arrive twice.';
   return letter.kind === 'unanswered' && letter.steps > 0
     ? 'The tool calls have taken effect and may be repeated.'
     : undefined;
 }
 
-function describeLetter(letter: ShownDeadLetter): string {
+function describeLetter(letter: ListedDeadLetter): string {
   if (letter.kind === 'unanswered') {
     return letter.steps > 0 ? `The turn had completed ${formatCounted(letter.steps, 'step')}.` : '';
   }
@@ -246,7 +246,7 @@ async function settleDeadLetters({
   while (after !== null) {
     const which: InputOf<'dead/settle'>['letters'] =
       typeof letters === 'number' ? [letters] : { after, kinds: [...letters] };
-    const answer: GatewayAnswer<OutputOf<'dead/settle'>> = await perform('dead/settle', {
+    const answer: GatewayResponse<OutputOf<'dead/settle'>> = await performOperation('dead/settle', {
       ...{ action, letters: which, evenTwice },
     });
     if (answer.kind === 'failed') return { text: answer.reason, isTrouble: true };

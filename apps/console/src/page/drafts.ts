@@ -7,12 +7,12 @@ export function readDraft(of: string): string {
 }
 
 /** Keeps unsent text across reloads; empty text is removed. */
-export function keepDraft(of: string, text: string): void {
-  keepText(DRAFT + of, text);
+export function saveDraft(of: string, text: string): void {
+  saveText(DRAFT + of, text);
 }
 
 /** Stores text in this browser, or removes its key if the text is empty. */
-export function keepText(key: string, text: string): void {
+export function saveText(key: string, text: string): void {
   try {
     if (text === '') localStorage.removeItem(key);
     else localStorage.setItem(key, text);

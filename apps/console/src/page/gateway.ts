@@ -1,5 +1,5 @@
 import type { InputOf, OperationName, OutputOf } from '@parley/gateway/operations';
-import { decodePart, getShownAgent } from './route.ts';
+import { decodePart, getSelectedAgent } from './route.ts';
 
 // The message shown if the gateway cannot be reached or has failed.
 const UNREACHABLE = 'The gateway does not answer. It may be restarting.';
@@ -30,11 +30,11 @@ export function onSession(listener: () => void): void {
 
 /** Paths that start with these prefixes belong to one agent. */
 const OF_ONE_AGENT =
-  /^\/api\/(?:heartbeat|cron|files|memory|skills|soul|prompts\/preview|approvals\/(?:files|rules|revoke-rule|settle-file))(?![^/?])/;
+  /^\/api\/(?:evals|heartbeat|cron|files|memory|skills|soul|prompts\/preview|replay\/choices|approvals\/(?:files|rules|revoke-rule|settle-file))(?![^/?])/;
 
 /** Adds the selected agent to paths whose response belongs to one agent (F14). */
-export function addAgentToPath(path: string, agent = getShownAgent()): string {
-  if (agent === undefined || !OF_ONE_AGENT.test(path)) return path;
+export function addAgentToPath(path: string, agent = getSelectedAgent()): string {
+  if (agent === undefined || !OF_ONE_AGENT.test(path) || /[?&]agent=/.test(path)) return path;
   return `${path}${path.includes('?') ? '&' : '?'}agent=${encodeURIComponent(agent)}`;
 }
 
@@ -42,7 +42,7 @@ export function addAgentToPath(path: string, agent = getShownAgent()): string {
  * `fetch` with the session in a header, which browsers never send on their own. The page uses this
  * function for all requests. A session that the gateway no longer accepts is removed.
  */
-export async function request(path: string, init: RequestInit = {}): Promise<Response> {
+export async function fetchWithSession(path: string, init: RequestInit = {}): Promise<Response> {
   const session = localStorage.getItem(KEY);
   if (session === null) return new Response(null, { status: 401 });
   const headers = new Headers(init.headers);
@@ -110,7 +110,7 @@ export async function download(path: string, name: string): Promise<ActionOutcom
  */
 export async function fetchFile(path: string): Promise<Blob | null> {
   try {
-    const response = await request(path);
+    const response = await fetchWithSession(path);
     return response.ok ? await response.blob() : null;
   } catch {
     // The connection broke, perhaps after part of the file had arrived.
@@ -119,7 +119,7 @@ export async function fetchFile(path: string): Promise<Blob | null> {
 }
 
 /** The gateway's answer, or the reason why there is none. */
-export type GatewayAnswer<Value> =
+export type GatewayResponse<Value> =
   | { readonly kind: 'here'; readonly value: Value }
   | RequestFailure;
 
@@ -138,8 +138,16 @@ export interface RequestFailure {
  * sentence for people. The answering gateway also served this page, so the answer has the type
  * `Value` that the gateway declares for the path.
  */
-export function askGateway<Value>(path: string, body?: object): Promise<GatewayAnswer<Value>> {
-  return sendRequest<Value>(path, body && { method: 'POST', body: JSON.stringify(body) });
+export function askGateway<Value>(
+  path: string,
+  body?: object,
+  timeoutMs = TIMEOUT_MS,
+): Promise<GatewayResponse<Value>> {
+  return sendRequest<Value>(
+    path,
+    timeoutMs,
+    body && { method: 'POST', body: JSON.stringify(body) },
+  );
 }
 
 /** The result of a person's action. */
@@ -159,33 +167,38 @@ export function buildReadPath<Name extends OperationName>(
 }
 
 /** Performs an operation. The answer has the type that the operation declares. Never rejects. */
-export function perform<Name extends OperationName>(
+export function performOperation<Name extends OperationName>(
   name: Name,
   input: InputOf<Name>,
-): Promise<GatewayAnswer<OutputOf<Name>>> {
-  return askGateway(`/api/${name}`, { ...input });
+  timeoutMs?: number,
+): Promise<GatewayResponse<OutputOf<Name>>> {
+  return askGateway(`/api/${name}`, { ...input }, timeoutMs);
 }
 
 /**
  * Performs an operation and returns only its outcome. On success, the result is undefined or the
  * text that `textOf` creates from the answer; otherwise it is the reason. Never rejects.
  */
-export async function orderOperation<Name extends OperationName>(
+export async function runOperation<Name extends OperationName>(
   name: Name,
   input: InputOf<Name>,
   textOf?: (answer: OutputOf<Name>) => string,
 ): Promise<ActionOutcome | undefined> {
-  const answer = await perform(name, input);
+  const answer = await performOperation(name, input);
   if (answer.kind === 'failed') return { text: answer.reason, isTrouble: true };
   return textOf && { text: textOf(answer.value), isTrouble: false };
 }
 
 async function sendRequest<Value>(
   path: string,
+  timeoutMs: number,
   init: RequestInit = {},
-): Promise<GatewayAnswer<Value>> {
+): Promise<GatewayResponse<Value>> {
   try {
-    const response = await request(path, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS) });
+    const response = await fetchWithSession(path, {
+      ...init,
+      signal: AbortSignal.timeout(timeoutMs),
+    });
     if (response.status === 401) return createFailure('This browser is no longer signed in.');
     if (response.status >= 500) return createFailure(BROKEN, true);
     if (response.ok) return { kind: 'here', value: await response.json() };
@@ -261,7 +274,7 @@ export function clearStoredData(): void {
 }
 
 /** The token from a sign-in address, `/#token=…`; it is removed from the address immediately. */
-export function takeToken(): string | null {
+export function extractSignInToken(): string | null {
   const token = /^#token=(.+)$/.exec(location.hash)?.[1];
   if (token === undefined) return null;
   history.replaceState(null, '', '/');

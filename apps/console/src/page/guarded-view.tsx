@@ -1,10 +1,10 @@
 import type { VNode } from 'preact';
 import { useContext, useErrorBoundary } from 'preact/hooks';
-import { AgentsHere, NoSuchAgent } from './agents.tsx';
+import { AgentsHere, UnknownAgent } from './agents.tsx';
 import type { Route } from './route.ts';
 import { DataScope } from './ui/data.tsx';
 import { Lazy } from './ui/lazy.tsx';
-import { TroubleNote } from './ui/widgets.tsx';
+import { ProblemNote } from './ui/widgets.tsx';
 import type { ConsoleView } from './views.ts';
 import { findMissingRole, type SignedInPerson } from './who.ts';
 
@@ -21,14 +21,14 @@ interface GuardedProps {
 export function GuardedView({ view, route, me }: GuardedProps): VNode | null {
   const needed = findMissingRole(me, view.reads);
   const { state } = useContext(AgentsHere);
-  if (state === 'gone') return <NoSuchAgent route={route} />;
+  if (state === 'gone') return <UnknownAgent route={route} />;
   if (state === 'asked') return null;
-  if (needed === null) return <ShownView view={view} route={route} />;
+  if (needed === null) return <LoadedView view={view} route={route} />;
   return (
     <main class="column-view">
       <div>
         <h2>{view.label ?? 'Closed'}</h2>
-        <TroubleNote
+        <ProblemNote
           reason={`This needs the role ${needed}. You are signed in as ${me.name}, ${me.role}.`}
         />
       </div>
@@ -37,7 +37,7 @@ export function GuardedView({ view, route, me }: GuardedProps): VNode | null {
 }
 
 /** A view, or the reason why it could not be shown. */
-function ShownView({ view, route }: { readonly view: ConsoleView; readonly route: Route }): VNode {
+function LoadedView({ view, route }: { readonly view: ConsoleView; readonly route: Route }): VNode {
   // The gateway may have been updated since this page was loaded. The view's file may no longer
   // exist, or an answer may have an unexpected form.
   const [error] = useErrorBoundary();
@@ -56,7 +56,7 @@ function BrokenView(): VNode {
     <main class="column-view">
       <div>
         <h2>Error</h2>
-        <TroubleNote reason={reason} again={() => location.reload()} />
+        <ProblemNote reason={reason} again={() => location.reload()} />
       </div>
     </main>
   );

@@ -1,10 +1,10 @@
 import type { OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
-import { type ActionOutcome, createRandomId, perform } from './gateway.ts';
+import { type ActionOutcome, createRandomId, performOperation } from './gateway.ts';
 import { type ActionRunner, useActionRunner, useOperation } from './ui/data.tsx';
 import { capitalize, formatAmount } from './ui/format.ts';
 import { ColumnView } from './ui/frames.tsx';
-import { ActionButton, List, OutcomeNote, OutsideText, ShowData } from './ui/widgets.tsx';
+import { ActionButton, DataContent, List, OutcomeNote, OutsideText } from './ui/widgets.tsx';
 
 /** How often (ms) the page refreshes while a task is running; otherwise it refreshes less often. */
 const SOON_MS = 1_500;
@@ -21,7 +21,9 @@ export function HeartbeatView(): VNode {
   return (
     <ColumnView name="heartbeat-view" title="Heartbeat">
       <OutcomeNote outcome={work.outcome} />
-      <ShowData data={data}>{(report) => <HeartbeatPlan report={report} work={work} />}</ShowData>
+      <DataContent data={data}>
+        {(report) => <HeartbeatPlan report={report} work={work} />}
+      </DataContent>
     </ColumnView>
   );
 }
@@ -31,7 +33,7 @@ export function HeartbeatView(): VNode {
  * only once.
  */
 async function runTaskNow(task: string): Promise<ActionOutcome> {
-  const answer = await perform('heartbeat/now', { id: createRandomId(), task });
+  const answer = await performOperation('heartbeat/now', { id: createRandomId(), task });
   if (answer.kind === 'failed') return { text: answer.reason, isTrouble: true };
   return { text: answer.value.text, isTrouble: answer.value.task === null };
 }
@@ -64,7 +66,7 @@ function HeartbeatPlan({ report, work }: { report: HeartbeatReport; work: Action
         <NoTasks />
       ) : (
         <List look="cards" of={tasks}>
-          {(task) => <Task key={task.name} task={task} work={work} />}
+          {(task) => <HeartbeatTask key={task.name} task={task} work={work} />}
         </List>
       )}
       {runs.length > 0 && <RunList runs={runs} />}
@@ -75,7 +77,7 @@ function HeartbeatPlan({ report, work }: { report: HeartbeatReport; work: Action
 type StandingTask = HeartbeatReport['tasks'][number];
 
 /** The text in a task was written by people and models, so it is shown as plain text. */
-function Task({ task, work }: { task: StandingTask; work: ActionRunner }): VNode {
+function HeartbeatTask({ task, work }: { task: StandingTask; work: ActionRunner }): VNode {
   const { name, schedule, instruction, tell, last, next } = task;
   const isRunning = last.state === 'running';
   return (

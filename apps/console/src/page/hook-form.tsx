@@ -1,7 +1,7 @@
 import type { OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { ActionButton, LabelledField, TroubleNote } from './ui/widgets.tsx';
+import { ActionButton, LabeledField, ProblemNote } from './ui/widgets.tsx';
 
 /** A hook as stored in the settings, without its token. */
 export interface NewHook {
@@ -40,10 +40,10 @@ export function HookForm({ problem, save, cancel }: FormProps): VNode {
   };
   return (
     <form class="card fields" aria-label="New hook" onSubmit={submit}>
-      <LabelledField label="Name (used in the URL)" id="hook-name">
+      <LabeledField label="Name (used in the URL)" id="hook-name">
         <input {...text('name')} required pattern="[a-z0-9][a-z0-9_\-]{0,39}" placeholder="ci" />
-      </LabelledField>
-      <LabelledField label="When an event arrives" id="hook-does">
+      </LabeledField>
+      <LabeledField label="When an event arrives" id="hook-does">
         <select
           id="hook-does"
           class="field"
@@ -55,24 +55,24 @@ export function HookForm({ problem, save, cancel }: FormProps): VNode {
           <option value="job">Follow the instructions below</option>
           <option value="heartbeat">Run a standing task</option>
         </select>
-      </LabelledField>
+      </LabeledField>
       {draft.action === 'job' ? (
         <>
-          <LabelledField label="Instructions for the agent" id="hook-instruction">
+          <LabeledField label="Instructions for the agent" id="hook-instruction">
             <textarea {...text('instruction')} rows={3} required maxLength={8_000} />
-          </LabelledField>
-          <LabelledField
+          </LabeledField>
+          <LabeledField
             label="Send the answer to"
             id="hook-target"
             hint="For example telegram:123456789, telegram:-100123, or a named chat"
           >
             <input {...text('target')} placeholder="The chat you used last" />
-          </LabelledField>
+          </LabeledField>
         </>
       ) : (
-        <LabelledField label="Standing task" id="hook-task">
+        <LabeledField label="Standing task" id="hook-task">
           <input {...text('task')} placeholder="The most overdue task" />
-        </LabelledField>
+        </LabeledField>
       )}
       <p>
         <label>
@@ -86,7 +86,7 @@ export function HookForm({ problem, save, cancel }: FormProps): VNode {
           The sender signs its requests with the token, like GitHub
         </label>
       </p>
-      <TroubleNote reason={problem} />
+      <ProblemNote reason={problem} />
       <div class="actions">
         <ActionButton label="Add" look="is-main" isSubmit />
         <ActionButton label="Cancel" onPress={cancel} />

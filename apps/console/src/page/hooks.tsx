@@ -1,7 +1,7 @@
 import type { OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { type ActionOutcome, createRandomId, orderOperation, perform } from './gateway.ts';
+import { type ActionOutcome, createRandomId, performOperation, runOperation } from './gateway.ts';
 import { HookForm, type NewHook } from './hook-form.tsx';
 import { toHref } from './route.ts';
 import { type ActionRunner, useActionRunner, useOperation } from './ui/data.tsx';
@@ -10,12 +10,12 @@ import { ColumnView } from './ui/frames.tsx';
 import {
   ActionButton,
   ConfirmButton,
-  LabelledField,
+  DataContent,
+  LabeledField,
   List,
   OutcomeNote,
   OutsideText,
   Section,
-  ShowData,
 } from './ui/widgets.tsx';
 
 type HookView = OutputOf<'hooks/list'>['hooks'][number];
@@ -59,7 +59,7 @@ export function HooksView(): VNode {
   return (
     <ColumnView name="hooks-view" title="Hooks">
       <OutcomeNote outcome={outcome} />
-      <ShowData data={data}>
+      <DataContent data={data}>
         {({ hooks }) => (
           <>
             {isOpen ? (
@@ -69,7 +69,7 @@ export function HooksView(): VNode {
                 <ActionButton label="New hook" onPress={() => open(true)} />
               </p>
             )}
-            {made && <Address {...made} />}
+            {made && <HookAddress {...made} />}
             {hooks.length === 0 ? (
               <p class="facts">
                 No hooks yet. A hook lets another program (CI, monitoring, Home Assistant) trigger
@@ -78,13 +78,13 @@ export function HooksView(): VNode {
             ) : (
               <Section title="Addresses and events">
                 <List look="cards" of={hooks}>
-                  {(hook) => <Hook key={hook.name} hook={hook} run={run} />}
+                  {(hook) => <HookCard key={hook.name} hook={hook} run={run} />}
                 </List>
               </Section>
             )}
           </>
         )}
-      </ShowData>
+      </DataContent>
     </ColumnView>
   );
 }
@@ -109,11 +109,11 @@ async function writeHook(
   name: string,
   value?: ReturnType<typeof toHookSettings>,
 ): Promise<ActionOutcome> {
-  const settings = await perform('settings/show', {});
+  const settings = await performOperation('settings/show', {});
   if (settings.kind === 'failed') return { text: settings.reason, isTrouble: true };
   const changes = [{ path: ['hooks', name], ...(value && { value }) }];
   const { print } = settings.value;
-  const answer = await perform('settings/change', { print, changes });
+  const answer = await performOperation('settings/change', { print, changes });
   if (answer.kind === 'failed') return { text: answer.reason, isTrouble: true };
   switch (answer.value.kind) {
     case 'refused':
@@ -133,7 +133,7 @@ const SAMPLE = '{"text": "The build of main failed."}';
  * The address and token for a sender. The token is stored in the settings file and never shown
  * again.
  */
-function Address({ name, token }: CreatedHook): VNode {
+function HookAddress({ name, token }: CreatedHook): VNode {
   const lines = [
     `curl ${hookAddress(name)} \\`,
     `  -H 'Authorization: Bearer ${token}' \\`,
@@ -159,11 +159,11 @@ interface HookProps {
 }
 
 /** The answers to a hook's events come from the agent, so they are shown as plain text. */
-function Hook({ hook, run }: HookProps): VNode {
+function HookCard({ hook, run }: HookProps): VNode {
   const { name, action, instruction, task, target, events } = hook;
   const [isTested, setTested] = useState(false);
   const [body, setBody] = useState(SAMPLE);
-  const test = () => run(() => orderOperation('hooks/test', { name, body }, ({ text }) => text));
+  const test = () => run(() => runOperation('hooks/test', { name, body }, ({ text }) => text));
   return (
     <article class="card" aria-label={name}>
       <header>
@@ -193,7 +193,7 @@ function Hook({ hook, run }: HookProps): VNode {
       </List>
       {events.length === 0 && <p class="facts">No events yet.</p>}
       {isTested && (
-        <LabelledField label="A sample event" id={`hook-body-${name}`}>
+        <LabeledField label="A sample event" id={`hook-body-${name}`}>
           <textarea
             id={`hook-body-${name}`}
             class="field"
@@ -201,7 +201,7 @@ function Hook({ hook, run }: HookProps): VNode {
             value={body}
             onInput={({ currentTarget: { value } }) => setBody(value)}
           />
-        </LabelledField>
+        </LabeledField>
       )}
       <div class="actions">
         <ActionButton

@@ -1,15 +1,15 @@
 import type { InputOf, OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { ActionButton, LabelledField, TroubleNote } from './ui/widgets.tsx';
+import { ActionButton, LabeledField, ProblemNote } from './ui/widgets.tsx';
 
 export type NewJob = InputOf<'cron/add'>;
 type Jobs = OutputOf<'cron/list'>;
-type ShownJob = Jobs['jobs'][number];
+type ListedJob = Jobs['jobs'][number];
 
 interface FormProps {
   /** The job to change; absent for a new job. */
-  readonly job?: ShownJob;
+  readonly job?: ListedJob;
   readonly chats: Jobs['chats'];
   readonly problem: string | null;
   /** Saves the job; `id` names an existing job. */
@@ -58,13 +58,13 @@ export function JobForm({ job, chats, problem, save, cancel }: FormProps): VNode
   };
   return (
     <form class="card fields" aria-label={job?.title ?? 'New job'} onSubmit={submit}>
-      <LabelledField label="What should the agent do?" id="job-task">
+      <LabeledField label="What should the agent do?" id="job-task">
         <textarea {...text('task')} rows={3} required maxLength={4_000} />
-      </LabelledField>
-      <LabelledField label="Title" id="job-title">
+      </LabeledField>
+      <LabeledField label="Title" id="job-title">
         <input {...text('title')} maxLength={80} placeholder="First words of the task" />
-      </LabelledField>
-      <LabelledField label="When" id="job-kind">
+      </LabeledField>
+      <LabeledField label="When" id="job-kind">
         <select
           id="job-kind"
           class="field"
@@ -79,19 +79,19 @@ export function JobForm({ job, chats, problem, save, cancel }: FormProps): VNode
             </option>
           ))}
         </select>
-      </LabelledField>
-      <LabelledField label="Time" id="job-time" hint={`Such as ${TIMES[draft.kind].example}`}>
+      </LabeledField>
+      <LabeledField label="Time" id="job-time" hint={`Such as ${TIMES[draft.kind].example}`}>
         <input {...text('time')} required />
-      </LabelledField>
-      <LabelledField label="Time zone" id="job-timeZone">
+      </LabeledField>
+      <LabeledField label="Time zone" id="job-timeZone">
         <input {...text('timeZone')} list="time-zones" placeholder="Same as the agent's" />
-      </LabelledField>
+      </LabeledField>
       <datalist id="time-zones">
         {Intl.supportedValuesOf('timeZone').map((zone) => (
           <option key={zone} value={zone} />
         ))}
       </datalist>
-      <LabelledField label="Chat" id="job-to">
+      <LabeledField label="Chat" id="job-to">
         <select {...text('to')} onChange={({ currentTarget: { value } }) => type({ to: value })}>
           <option value="">{job?.chatTitle ?? 'The chat you used last'}</option>
           {chats
@@ -102,15 +102,15 @@ export function JobForm({ job, chats, problem, save, cancel }: FormProps): VNode
               </option>
             ))}
         </select>
-      </LabelledField>
-      <LabelledField
+      </LabeledField>
+      <LabeledField
         label="Response format"
         id="job-format"
         hint="For programs: json or a JSON Schema"
       >
         <textarea {...text('format')} rows={2} maxLength={32_000} placeholder="Plain text" />
-      </LabelledField>
-      <TroubleNote reason={problem} />
+      </LabeledField>
+      <ProblemNote reason={problem} />
       <div class="actions">
         <ActionButton label={job === undefined ? 'Add' : 'Save'} look="is-main" isSubmit />
         <ActionButton label="Cancel" onPress={cancel} />
@@ -119,7 +119,7 @@ export function JobForm({ job, chats, problem, save, cancel }: FormProps): VNode
   );
 }
 
-function toJobDraft(job: ShownJob | undefined): JobDraft {
+function toJobDraft(job: ListedJob | undefined): JobDraft {
   const { title = '', task = '', written = {} } = job ?? {};
   const kind = KINDS.find((one) => written[one] !== undefined) ?? 'at';
   const time = written[kind] ?? '';

@@ -2,7 +2,7 @@ import type { OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { useRowAgents } from './agents.tsx';
-import { orderOperation } from './gateway.ts';
+import { runOperation } from './gateway.ts';
 import { JobForm, type NewJob } from './job-form.tsx';
 import { useActionRunner, useOperation } from './ui/data.tsx';
 import { formatMoment } from './ui/format.ts';
@@ -10,13 +10,13 @@ import { ColumnView } from './ui/frames.tsx';
 import {
   ActionButton,
   ConfirmButton,
+  DataContent,
   List,
   OutcomeNote,
   OutsideText,
-  ShowData,
 } from './ui/widgets.tsx';
 
-type ShownJob = OutputOf<'cron/list'>['jobs'][number];
+type ListedJob = OutputOf<'cron/list'>['jobs'][number];
 type JobAction = 'pause' | 'resume' | 'remove' | 'run';
 
 /** How often the jobs are requested, in ms, because they run on their own. */
@@ -38,8 +38,8 @@ export function JobsView(): VNode {
     run(async () => {
       const done =
         id === undefined
-          ? await orderOperation('cron/add', job, ({ text }) => text)
-          : await orderOperation('cron/change', { ...job, id }, ({ text }) => text);
+          ? await runOperation('cron/add', job, ({ text }) => text)
+          : await runOperation('cron/change', { ...job, id }, ({ text }) => text);
       setProblem(done?.isTrouble ? done.text : null);
       if (done?.isTrouble) return undefined;
       open(null);
@@ -49,7 +49,7 @@ export function JobsView(): VNode {
   return (
     <ColumnView name="jobs-view" title="Jobs">
       <OutcomeNote outcome={outcome} />
-      <ShowData data={data}>
+      <DataContent data={data}>
         {({ jobs, chats }) => {
           const shown = jobs.filter((job) => isShown(agentPrefix(job)));
           return (
@@ -71,12 +71,10 @@ export function JobsView(): VNode {
                   edited === job.id ? (
                     <JobForm key={job.id} {...form} chats={chats} job={job} />
                   ) : (
-                    <Job
+                    <JobCard
                       key={job.id}
                       job={job}
-                      onAct={(action) =>
-                        run(() => orderOperation(`cron/${action}`, { id: job.id }))
-                      }
+                      onAct={(action) => run(() => runOperation(`cron/${action}`, { id: job.id }))}
                       onChange={() => open(job.id)}
                     />
                   )
@@ -85,22 +83,22 @@ export function JobsView(): VNode {
             </>
           );
         }}
-      </ShowData>
+      </DataContent>
     </ColumnView>
   );
 }
 
 /** The prefix of conversation ids for jobs. */
-const agentPrefix = ({ agent }: ShownJob): string => (agent === undefined ? '' : `@${agent}/`);
+const agentPrefix = ({ agent }: ListedJob): string => (agent === undefined ? '' : `@${agent}/`);
 
 interface JobProps {
-  readonly job: ShownJob;
+  readonly job: ListedJob;
   readonly onAct: (action: JobAction) => void;
   readonly onChange: () => void;
 }
 
 /** The text in a job comes from people and models, so it is shown as plain text. */
-function Job({ job, onAct, onChange }: JobProps): VNode {
+function JobCard({ job, onAct, onChange }: JobProps): VNode {
   const { id, title, task, when, chatTitle, state } = job;
   const agent = useRowAgents().titleOf(agentPrefix(job));
   return (
@@ -143,19 +141,19 @@ function Job({ job, onAct, onChange }: JobProps): VNode {
 }
 
 const LABELS = { run: 'Run now', pause: 'Pause', resume: 'Resume' } as const;
-const ACTIONS: Readonly<Record<ShownJob['state'], readonly (keyof typeof LABELS)[]>> = {
+const ACTIONS: Readonly<Record<ListedJob['state'], readonly (keyof typeof LABELS)[]>> = {
   on: ['run', 'pause'],
   paused: ['resume'],
   over: ['run'],
 };
 
-function describeJobState({ state, waits, next }: ShownJob): string {
+function describeJobState({ state, waits, next }: ListedJob): string {
   if (state !== 'on') return state;
   if (waits !== null) return `waiting, because ${waits}`;
   return next.length === 0 ? 'no more runs' : `next ${next.map(formatMoment).join('; ')}`;
 }
 
-function describeLastRun({ lastAt, lastOutcome, failures }: ShownJob): string {
+function describeLastRun({ lastAt, lastOutcome, failures }: ListedJob): string {
   if (lastAt === null) return 'Not run yet.';
   const row = failures > 1 ? `, ${failures} times in a row` : '';
   return `Last run ${formatMoment(lastAt)}: ${lastOutcome ?? 'running'}${row}.`;

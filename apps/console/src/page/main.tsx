@@ -4,7 +4,7 @@ import { createChatClient } from './chat/client.ts';
 import { createBrowserConnection } from './chat/connection.ts';
 import { createSender, createUnsentStore } from './chat/sender.ts';
 import { createFileStore } from './chat/unsent-files.ts';
-import { createRandomId, request, signIn, takeToken, upload } from './gateway.ts';
+import { createRandomId, extractSignInToken, fetchWithSession, signIn, upload } from './gateway.ts';
 import { parseRoute } from './route.ts';
 import { Shell } from './shell.tsx';
 import { DataScope } from './ui/data.tsx';
@@ -20,7 +20,14 @@ async function main(): Promise<void> {
   const client = createChatClient({
     connection: createBrowserConnection(BASE),
     sender: (listener) =>
-      createSender({ base: BASE, request, upload, files, pause: runLater, listener }),
+      createSender({
+        base: BASE,
+        request: fetchWithSession,
+        upload,
+        files,
+        pause: runLater,
+        listener,
+      }),
     unsent: createUnsentStore(localStorage),
     files,
     newId: createRandomId,
@@ -40,7 +47,7 @@ async function main(): Promise<void> {
   const route = signal(parseRoute(location.hash));
   const trouble = signal<string | null>(null);
   const enter = async (): Promise<void> => {
-    const token = takeToken();
+    const token = extractSignInToken();
     route.value = parseRoute(location.hash);
     const { view, args } = route.value;
     if (view === 'chat') client.open(args[0] ?? 'main');

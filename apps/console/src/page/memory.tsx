@@ -1,7 +1,7 @@
 import type { OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { orderOperation } from './gateway.ts';
+import { runOperation } from './gateway.ts';
 import { type Route, toHref } from './route.ts';
 import { type ActionRunner, useActionRunner, useOperation } from './ui/data.tsx';
 import { formatAmount } from './ui/format.ts';
@@ -9,16 +9,16 @@ import { ColumnView } from './ui/frames.tsx';
 import {
   ActionButton,
   ConfirmButton,
+  DataContent,
   List,
   OutcomeNote,
   OutsideText,
   Section,
-  ShowData,
 } from './ui/widgets.tsx';
 
 type MemoryReport = OutputOf<'memory/report'>;
 type PersonMemories = MemoryReport['people'][number];
-type ShownMemory = PersonMemories['memories'][number];
+type ListedMemory = PersonMemories['memories'][number];
 
 /** Memories about people, with buttons to delete them (G15). `#/memory/WORDS` searches them. */
 export function MemoryView({ args: [words = ''] }: Route): VNode {
@@ -28,7 +28,7 @@ export function MemoryView({ args: [words = ''] }: Route): VNode {
     <ColumnView name="memory-view" title="Memory">
       <MemorySearchForm key={words} words={words} />
       <OutcomeNote outcome={outcome} />
-      <ShowData data={data}>
+      <DataContent data={data}>
         {(report) =>
           report.isOff ? (
             <p class="nothing">Memory is off in the settings (agent.memory).</p>
@@ -36,7 +36,7 @@ export function MemoryView({ args: [words = ''] }: Route): VNode {
             <MemoryResults {...report} isSearch={words !== ''} run={run} />
           )
         }
-      </ShowData>
+      </DataContent>
     </ColumnView>
   );
 }
@@ -91,7 +91,7 @@ function MemoryResults({ people, page, notes, found, isSearch, run }: ReportProp
                 text={text}
                 file="MEMORY.md"
                 onForget={() =>
-                  run(() => orderOperation('memory/forget-words', { words: text }, answerText))
+                  run(() => runOperation('memory/forget-words', { words: text }, answerText))
                 }
               />
             )}
@@ -139,11 +139,11 @@ function Person({ person, name, memories, isSearch, run }: PersonProps): VNode {
     <Section title={title}>
       {name !== null && <p class="facts">{person}</p>}
       <List look="rows is-pairs" of={memories}>
-        {({ file, id, ...memory }: ShownMemory) => (
+        {({ file, id, ...memory }: ListedMemory) => (
           <MemoryLine
             key={`${file} ${id}`}
             {...{ file, ...memory }}
-            onForget={() => run(() => orderOperation('memory/forget', { file, id }, answerText))}
+            onForget={() => run(() => runOperation('memory/forget', { file, id }, answerText))}
           />
         )}
       </List>
@@ -155,9 +155,7 @@ function Person({ person, name, memories, isSearch, run }: PersonProps): VNode {
             look="is-grave"
             confirm="Forget everything"
             question={`This removes all memories of ${title} and everything they said in any chat: messages and answers, files, summaries, prompts and jobs. This cannot be undone. Continue?`}
-            onPress={() =>
-              run(() => orderOperation('memory/forget-person', { person }, answerText))
-            }
+            onPress={() => run(() => runOperation('memory/forget-person', { person }, answerText))}
           />
         </p>
       )}

@@ -1,7 +1,7 @@
 import type { GatewayStatus } from '@parley/gateway/api';
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { request } from './gateway.ts';
+import { fetchWithSession } from './gateway.ts';
 
 type ChannelState = GatewayStatus['channels'][number]['state'];
 
@@ -65,7 +65,7 @@ interface PictureProps {
 }
 
 function Picture({ id, code, name }: PictureProps): VNode {
-  const picture = usePicture(`/channels/${id}/code.svg`, code);
+  const picture = useSessionPictureUrl(`/channels/${id}/code.svg`, code);
   return <img src={picture} alt={`QR code that links ${name}`} width={216} height={216} />;
 }
 
@@ -73,13 +73,13 @@ function Picture({ id, code, name }: PictureProps): VNode {
  * An object URL for a picture that can be loaded only with a session; each `version` has its own
  * URL.
  */
-function usePicture(path: string, version: string): string {
+function useSessionPictureUrl(path: string, version: string): string {
   const [address, setAddress] = useState('');
   useEffect(() => {
     let made: string | undefined;
     let isOver = false;
     const load = async (): Promise<void> => {
-      const response = await request(path, { cache: 'no-store' });
+      const response = await fetchWithSession(path, { cache: 'no-store' });
       const picture = await response.blob();
       if (!response.ok || isOver) return;
       made = URL.createObjectURL(picture);

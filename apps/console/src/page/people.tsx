@@ -1,21 +1,21 @@
 import type { InputOf, OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { type ActionOutcome, clearStoredData, orderOperation, perform } from './gateway.ts';
+import { type ActionOutcome, clearStoredData, performOperation, runOperation } from './gateway.ts';
 import { type ActionRunner, useActionRunner, useOperation } from './ui/data.tsx';
 import { formatMoment } from './ui/format.ts';
 import { ColumnView } from './ui/frames.tsx';
 import {
   ActionButton,
   ConfirmButton,
+  DataContent,
   List,
   OutcomeNote,
   Section,
-  ShowData,
 } from './ui/widgets.tsx';
 
-type ShownSession = OutputOf<'sessions/list'>['sessions'][number];
-type ShownSignIn = OutputOf<'people/list'>['people'][number];
+type ListedSession = OutputOf<'sessions/list'>['sessions'][number];
+type ListedSignIn = OutputOf<'people/list'>['people'][number];
 
 /**
  * The people with access to the page, their roles, and the browsers in which they are signed in
@@ -25,7 +25,7 @@ export function PeopleView(): VNode {
   const people = useOperation('people/list', {});
   const sessions = useOperation('sessions/list', {});
   const work = useActionRunner();
-  const sessionsOf = (name: string | null): readonly ShownSession[] =>
+  const sessionsOf = (name: string | null): readonly ListedSession[] =>
     (sessions.value?.sessions ?? []).filter(({ person }) => person === name);
   return (
     <ColumnView name="people-view" title="People">
@@ -34,9 +34,9 @@ export function PeopleView(): VNode {
         person's access.
       </p>
       <OutcomeNote outcome={work.outcome} />
-      <ShowData data={sessions}>
+      <DataContent data={sessions}>
         {() => (
-          <ShowData data={people}>
+          <DataContent data={people}>
             {({ people }) => (
               <Section title="Who has access">
                 <ul class="cards">
@@ -51,16 +51,16 @@ export function PeopleView(): VNode {
                 </ul>
               </Section>
             )}
-          </ShowData>
+          </DataContent>
         )}
-      </ShowData>
+      </DataContent>
       <NewPerson run={work.run} />
     </ColumnView>
   );
 }
 
 interface SessionsProps {
-  readonly sessions: readonly ShownSession[];
+  readonly sessions: readonly ListedSession[];
   readonly run: ActionRunner['run'];
 }
 
@@ -71,12 +71,12 @@ function OwnerCard(props: SessionsProps): VNode {
         <h4>Gateway token</h4>
         <span class="hint">owner</span>
       </header>
-      <Sessions {...props} />
+      <SessionList {...props} />
     </article>
   );
 }
 
-function PersonCard(props: SessionsProps & { readonly person: ShownSignIn }): VNode {
+function PersonCard(props: SessionsProps & { readonly person: ListedSignIn }): VNode {
   const { person, run } = props;
   const { name, role, createdAt, usedAt } = person;
   return (
@@ -96,22 +96,22 @@ function PersonCard(props: SessionsProps & { readonly person: ShownSignIn }): VN
           look="is-grave"
           question={`${name}'s token and sessions end immediately.`}
           confirm="Revoke"
-          onPress={() => run(() => orderOperation('people/revoke', { name }))}
+          onPress={() => run(() => runOperation('people/revoke', { name }))}
         />
       </p>
-      <Sessions {...props} />
+      <SessionList {...props} />
     </article>
   );
 }
 
-function Sessions({ sessions, run }: SessionsProps): VNode {
+function SessionList({ sessions, run }: SessionsProps): VNode {
   return (
     <List look="rows" of={sessions}>
       {(session) => (
-        <Session
+        <SessionRow
           key={session.id}
           session={session}
-          onEnd={() => run(() => endOneSession(session))}
+          onEnd={() => run(() => endListedSession(session))}
         />
       )}
     </List>
@@ -119,7 +119,7 @@ function Sessions({ sessions, run }: SessionsProps): VNode {
 }
 
 /** Each role, and what people with this role may do. */
-const ROLES: Readonly<Record<ShownSignIn['role'], string>> = {
+const ROLES: Readonly<Record<ListedSignIn['role'], string>> = {
   viewer: 'Viewer: status, metrics and usage, without names',
   operator: 'Operator: also channels, access, queue and audit, but no chats',
   owner: 'Owner: everything, including your chats',
@@ -136,7 +136,7 @@ function NewPerson({ run }: Pick<ActionRunner, 'run'>): VNode {
     if (!(form instanceof HTMLFormElement)) return;
     run(async () => {
       const typed = Object.fromEntries(new FormData(form)) as InputOf<'people/add'>;
-      const answer = await perform('people/add', typed);
+      const answer = await performOperation('people/add', typed);
       if (answer.kind === 'failed') return { text: answer.reason, isTrouble: true };
       setAdded(answer.value);
       form.reset();
@@ -181,20 +181,23 @@ function NewPerson({ run }: Pick<ActionRunner, 'run'>): VNode {
   );
 }
 
-async function endOneSession({ id, isCurrent }: ShownSession): Promise<ActionOutcome | undefined> {
-  const failure = await orderOperation('sessions/end', { id });
+async function endListedSession({
+  id,
+  isCurrent,
+}: ListedSession): Promise<ActionOutcome | undefined> {
+  const failure = await runOperation('sessions/end', { id });
   if (failure === undefined && isCurrent) clearStoredData();
   return failure;
 }
 
-const NETWORKS: Readonly<Record<ShownSession['network'], string>> = {
+const NETWORKS: Readonly<Record<ListedSession['network'], string>> = {
   'this-machine': 'from this machine',
   'local-network': 'from the local network',
   internet: 'from the internet',
   proxy: 'through a proxy',
 };
 
-function Session({ session, onEnd }: { session: ShownSession; onEnd: () => void }): VNode {
+function SessionRow({ session, onEnd }: { session: ListedSession; onEnd: () => void }): VNode {
   const { id, userAgent, isCurrent, usedAt, createdAt, expiresAt, network } = session;
   const name = describeBrowser(userAgent);
   return (

@@ -5,8 +5,8 @@ import { DeadLetterSection } from './dead-letters.tsx';
 import { useOperation } from './ui/data.tsx';
 import { formatAmount, formatCounted, formatDuration } from './ui/format.ts';
 import { ColumnView } from './ui/frames.tsx';
-import { Section, ShowData } from './ui/widgets.tsx';
-import { useMayRead } from './who.ts';
+import { DataContent, Section } from './ui/widgets.tsx';
+import { useCanRead } from './who.ts';
 
 type QueueReport = OutputOf<'queue/report'>;
 
@@ -22,8 +22,8 @@ export function QueueView(): VNode {
   return (
     <ColumnView name="queue-view" title="Queue">
       {queue.value && <p class="facts">{summarizeQueue(queue.value)}</p>}
-      {useMayRead('dead/list') && <DeadLetterSection />}
-      <ShowData data={queue}>{(report) => <QueueLists {...report} />}</ShowData>
+      {useCanRead('dead/list') && <DeadLetterSection />}
+      <DataContent data={queue}>{(report) => <QueueLists {...report} />}</DataContent>
     </ColumnView>
   );
 }

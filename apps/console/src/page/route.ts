@@ -31,7 +31,7 @@ export function parseRoute(hash: string): Route {
  * link keeps the agent selected on the page.
  */
 export function toHref(view: string, ...args: readonly string[]): string {
-  return toHash({ view, args, agent: getShownAgent() });
+  return toHash({ view, args, agent: getSelectedAgent() });
 }
 
 /** The address for a route. The id of a chat already names its agent. */
@@ -47,7 +47,7 @@ export function toChatHref(chat: string): string {
 }
 
 /** The agent currently selected on the page. */
-export function getShownAgent(): string | undefined {
+export function getSelectedAgent(): string | undefined {
   return parseRoute(globalThis.location?.hash ?? '').agent;
 }
 

@@ -4,11 +4,11 @@ import type { VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import {
   AgentChoice,
+  type AgentSummary,
   AgentsHere,
   findAnsweringAgent,
-  type ShownAgent,
-  toChatIdWith,
-  useAgentsAt,
+  toAgentChatId,
+  useAgentSelection,
 } from './agents.tsx';
 import { type AgentInfo, ChatView } from './chat/chat-view.tsx';
 import type { ChatClient } from './chat/client.ts';
@@ -62,7 +62,7 @@ export function Shell({ client, route, trouble }: ShellProps): VNode {
   const place = findPlace(view);
   const waiting = useWaitingCounts(me, isOnline);
   const mayAsk = isOnline && me !== null && findMissingRole(me, 'agents/list') === null;
-  const agents = useAgentsAt(route.value, view?.agent, mayAsk);
+  const agents = useAgentSelection(route.value, view?.agent, mayAsk);
   const chatting = getAgentInfo(findAnsweringAgent(agents.all, client.chat.value), usual);
   const agent = view === undefined ? chatting : getAgentInfo(agents.chosen, usual);
   const inbox = useInbox();
@@ -115,7 +115,7 @@ export function Shell({ client, route, trouble }: ShellProps): VNode {
             {/* The view is hidden rather than removed, so that drafts are kept. */}
             {hasChat && (
               <div class="view" hidden={isOut || view !== undefined}>
-                <ShownChat key={client.chat.value} agent={chatting} {...{ client, inbox }} />
+                <OpenChat key={client.chat.value} agent={chatting} {...{ client, inbox }} />
               </div>
             )}
             {!isOut && view && me && (
@@ -230,7 +230,7 @@ function Shortcuts(props: ShortcutsProps): VNode | null {
   const shown = useSignal<'palette' | 'help' | null>(null);
   useShortcuts((shortcut) => {
     if (shortcut === 'palette' || shortcut === 'help') shown.value = shortcut;
-    else if (hasChat) followShortcut(shortcut);
+    else if (hasChat) handleShortcut(shortcut);
   });
   if (shown.value === null) return null;
   const conversation = (view?.id === 'conversations' && at.args[0]) || null;
@@ -238,21 +238,21 @@ function Shortcuts(props: ShortcutsProps): VNode | null {
 }
 
 /** Handles a navigation shortcut, to a new chat or to the inbox search. */
-function followShortcut(shortcut: 'new-chat' | 'search'): void {
+function handleShortcut(shortcut: 'new-chat' | 'search'): void {
   const field = document.querySelector<HTMLElement>('.find input');
   if (shortcut === 'new-chat') location.hash = toHref('chat', createRandomId());
   else if (field === null) location.hash = toHref('conversations');
   else field.focus();
 }
 
-interface ShownChatProps {
+interface OpenChatProps {
   readonly client: ChatClient;
   readonly agent: AgentInfo;
   readonly inbox: InboxState;
 }
 
 /** The open chat, together with its conversation once that is in the list. */
-function ShownChat({ client, agent, inbox }: ShownChatProps): VNode {
+function OpenChat({ client, agent, inbox }: OpenChatProps): VNode {
   const row = inbox.row.value;
   const isKnown = row !== null && !row.isOnlyChat && row.chat === client.chat.value;
   return <ChatView client={client} agent={agent} conversation={isKnown ? row.id : null} />;
@@ -272,13 +272,13 @@ function toAgentInfo(name: string, model: string): AgentInfo {
 }
 
 /** `usual` describes the default agent, for which the status contains more information. */
-function getAgentInfo(agent: ShownAgent | undefined, usual: AgentInfo): AgentInfo {
+function getAgentInfo(agent: AgentSummary | undefined, usual: AgentInfo): AgentInfo {
   return agent === undefined || agent.isDefault ? usual : toAgentInfo(agent.title, agent.model);
 }
 
-function getFirstChatHref(agent: ShownAgent | undefined): string {
+function getFirstChatHref(agent: AgentSummary | undefined): string {
   const isUsual = agent === undefined || agent.isDefault;
-  return isUsual ? toHref('chat') : toHref('chat', toChatIdWith(agent, 'main'));
+  return isUsual ? toHref('chat') : toHref('chat', toAgentChatId(agent, 'main'));
 }
 
 /** Whether nothing has been configured yet. */

@@ -1,14 +1,21 @@
 import type { OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { orderOperation } from './gateway.ts';
+import { runOperation } from './gateway.ts';
 import { toHref } from './route.ts';
 import { type ActionRunner, useActionRunner, useOperation } from './ui/data.tsx';
 import { formatAmount, formatCounted } from './ui/format.ts';
 import { ColumnView } from './ui/frames.tsx';
-import { ActionButton, List, OutcomeNote, OutsideText, Section, ShowData } from './ui/widgets.tsx';
+import {
+  ActionButton,
+  DataContent,
+  List,
+  OutcomeNote,
+  OutsideText,
+  Section,
+} from './ui/widgets.tsx';
 
-type ShownSkill = OutputOf<'skills/list'>['skills'][number];
+type ListedSkill = OutputOf<'skills/list'>['skills'][number];
 
 /**
  * How often (ms) the page refreshes, because programs and files may appear and changed settings
@@ -38,7 +45,7 @@ export function SkillsView(): VNode {
   return (
     <ColumnView name="skills-view" title="Skills">
       <OutcomeNote outcome={outcome} />
-      <ShowData data={data}>
+      <DataContent data={data}>
         {({ skills }) => {
           const ready = skills.filter(({ state }) => state === 'ready');
           const tokens = ready.reduce((sum, one) => sum + one.tokens, 0);
@@ -58,14 +65,14 @@ export function SkillsView(): VNode {
             </>
           );
         }}
-      </ShowData>
+      </DataContent>
     </ColumnView>
   );
 }
 
 interface GroupProps {
   readonly title: string;
-  readonly skills: readonly ShownSkill[];
+  readonly skills: readonly ListedSkill[];
   readonly run: ActionRunner['run'];
 }
 
@@ -74,14 +81,14 @@ function SkillGroup({ title, skills, run }: GroupProps): VNode | null {
   return (
     <Section title={title}>
       <List look="cards" of={skills}>
-        {(skill) => <Skill key={`${skill.source} ${skill.location}`} skill={skill} run={run} />}
+        {(skill) => <SkillCard key={`${skill.source} ${skill.location}`} skill={skill} run={run} />}
       </List>
     </Section>
   );
 }
 
 interface SkillProps {
-  readonly skill: ShownSkill;
+  readonly skill: ListedSkill;
   readonly run: ActionRunner['run'];
 }
 
@@ -89,9 +96,9 @@ interface SkillProps {
  * The name, description and text of a skill were written by its author, so they are shown as plain
  * text.
  */
-function Skill({ skill, run }: SkillProps): VNode {
+function SkillCard({ skill, run }: SkillProps): VNode {
   const { name, emoji, description, state, reason, install, warnings, file, isOn } = skill;
-  const turn = () => orderOperation('skills/turn', { name, isOn: !isOn }, ({ text }) => text);
+  const turn = () => runOperation('skills/turn', { name, isOn: !isOn }, ({ text }) => text);
   const label = isOn ? 'Turn off' : 'Turn on';
   return (
     <article class="card" aria-label={name}>
@@ -135,7 +142,7 @@ function describeSkill({
   command,
   forModel,
   ...skill
-}: ShownSkill): string {
+}: ListedSkill): string {
   return [
     `${source}, ${location}`,
     readers === 'owner' ? 'only for the owner' : null,
@@ -154,13 +161,13 @@ function SkillText({ name }: { readonly name: string }): VNode {
     <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>Text</summary>
       {isOpen && (
-        <ShowData data={data}>
+        <DataContent data={data}>
           {({ text, reason }) => (
             <OutsideText as="pre" look="layer-text">
               {text ?? reason ?? 'The skill cannot be read.'}
             </OutsideText>
           )}
-        </ShowData>
+        </DataContent>
       )}
     </details>
   );

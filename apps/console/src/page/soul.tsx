@@ -1,22 +1,22 @@
 import type { OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
-import { orderOperation } from './gateway.ts';
+import { runOperation } from './gateway.ts';
 import { type Route, toHref } from './route.ts';
 import { type ActionRunner, useActionRunner, useOperation } from './ui/data.tsx';
 import { capitalize } from './ui/format.ts';
 import { EntryLink, SplitView } from './ui/frames.tsx';
 import {
   ActionButton,
+  DataContent,
   DiffLines,
   List,
   OutcomeNote,
   OutsideText,
   Section,
-  ShowData,
 } from './ui/widgets.tsx';
 
-type Versions = OutputOf<'soul/list'>['versions'];
-type ShownSoul = Versions[number];
+type SoulVersions = OutputOf<'soul/list'>['versions'];
+type ListedSoulVersion = SoulVersions[number];
 
 /**
  * SOUL.md: its versions, and the proposals that the owner decides on (W06). Without a number in the
@@ -37,7 +37,9 @@ export function SoulView({ args: [number = ''] }: Route): VNode {
       label="Versions"
       showsList={asked === null}
       list={
-        <ShowData data={data}>{() => <VersionList versions={versions} chosen={chosen} />}</ShowData>
+        <DataContent data={data}>
+          {() => <VersionList versions={versions} chosen={chosen} />}
+        </DataContent>
       }
       back={toHref('soul')}
     >
@@ -60,9 +62,9 @@ const ACTIONS = {
     look: '',
     done: 'Done. That text is in use again, as a new version.',
   },
-} as const satisfies Record<ShownSoul['can'][number], object>;
+} as const satisfies Record<ListedSoulVersion['can'][number], object>;
 
-const MARKS: Readonly<Record<ShownSoul['state'], string>> = {
+const MARKS: Readonly<Record<ListedSoulVersion['state'], string>> = {
   applied: 'in use',
   passed: 'passed',
   proposed: 'evaluated…',
@@ -72,7 +74,7 @@ const MARKS: Readonly<Record<ShownSoul['state'], string>> = {
 };
 
 /** All versions, newest first, with marks on the current one and on open proposals. */
-function VersionList(props: { versions: Versions; chosen: number | null }): VNode {
+function VersionList(props: { versions: SoulVersions; chosen: number | null }): VNode {
   const { versions, chosen } = props;
   if (versions.length === 0) {
     return (
@@ -105,11 +107,17 @@ function VersionList(props: { versions: Versions; chosen: number | null }): VNod
  * One version: its state, findings, changes and text. A version's text is always shown as plain
  * text.
  */
-function VersionSheet({ version, work }: { version: ShownSoul; work: ActionRunner }): VNode {
+function VersionSheet({
+  version,
+  work,
+}: {
+  version: ListedSoulVersion;
+  work: ActionRunner;
+}): VNode {
   const { number, name, status, score, origin, reason, can, findings, diff, basedOn, text } =
     version;
   const decide = (action: keyof typeof ACTIONS) =>
-    orderOperation(`soul/${action}`, { number }, () => ACTIONS[action].done);
+    runOperation(`soul/${action}`, { number }, () => ACTIONS[action].done);
   return (
     <div class="sheet soul-sheet">
       <header class="entry-head">

@@ -5,11 +5,11 @@ import { useContext, useEffect } from 'preact/hooks';
 import { AgentsHere } from './agents.tsx';
 import { type Route, toHref } from './route.ts';
 import { ChannelsSection, ErrorsSection, HoursSection, SLOW_POLL_MS } from './status/recent.tsx';
-import { endSignIn, SignIn } from './status/sign-in-again.tsx';
+import { completeSignIn, SignIn } from './status/sign-in-again.tsx';
 import { type ActionRunner, useActionRunner, useOperation } from './ui/data.tsx';
 import { formatAmount, formatCounted, formatDuration } from './ui/format.ts';
 import { ColumnView } from './ui/frames.tsx';
-import { OutcomeNote, Section, ShowData } from './ui/widgets.tsx';
+import { DataContent, OutcomeNote, Section } from './ui/widgets.tsx';
 import { Caps } from './usage/caps.tsx';
 import { formatCost, formatLatency } from './usage/figures.ts';
 
@@ -35,12 +35,12 @@ export function StatusView({ args }: Route): VNode {
     if (answer === undefined) return;
     // The address works only once, so a reload must not submit it again.
     history.replaceState(null, '', toHref('status'));
-    work.run(() => endSignIn(answer));
+    work.run(() => completeSignIn(answer));
   }, []);
   return (
     <ColumnView name="status-view is-wide" title="Status">
       <OutcomeNote outcome={work.outcome} />
-      <ShowData data={status}>
+      <DataContent data={status}>
         {(report) => (
           <>
             <HealthNote {...report} />
@@ -53,7 +53,7 @@ export function StatusView({ args }: Route): VNode {
             <AgentsSection />
           </>
         )}
-      </ShowData>
+      </DataContent>
     </ColumnView>
   );
 }

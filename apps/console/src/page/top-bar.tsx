@@ -2,13 +2,13 @@ import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import type { AgentInfo } from './chat/chat-view.tsx';
 import type { LinkState } from './chat/conversation.ts';
-import { clearStoredData, orderOperation } from './gateway.ts';
+import { clearStoredData, runOperation } from './gateway.ts';
 import type { InboxState } from './inbox/inbox-state.ts';
 import type { InboxRow } from './inbox/rows.ts';
 import { toHref } from './route.ts';
 import { Icon } from './ui/icon.tsx';
 import { Lazy } from './ui/lazy.tsx';
-import { TroubleNote } from './ui/widgets.tsx';
+import { ProblemNote } from './ui/widgets.tsx';
 import type { SignedInPerson } from './who.ts';
 
 const chatMenu = async () => (await import('./inbox/chat-menu.tsx')).ChatMenu;
@@ -75,7 +75,7 @@ export function TopBar({ agent, choice, link, me, inbox, children }: TopBarProps
         </span>
       )}
       {inbox !== null && <MenuButton {...inbox} row={row} />}
-      <TroubleNote reason={failure && `You are still signed in. ${failure}`} />
+      <ProblemNote reason={failure && `You are still signed in. ${failure}`} />
     </header>
   );
 }
@@ -108,7 +108,7 @@ function useSignOut() {
   const [isLeaving, setLeaving] = useState(false);
   const signOut = async (): Promise<void> => {
     setLeaving(true);
-    const failed = await orderOperation('sessions/leave', {});
+    const failed = await runOperation('sessions/leave', {});
     setLeaving(false);
     setFailure(failed?.text ?? null);
     if (failed === undefined) clearStoredData();

@@ -23,7 +23,8 @@ export interface ConsoleView {
 }
 
 const prompt = async () => (await import('./prompt/prompt-view.tsx')).PromptView;
-const conversations = async () => (await import('./inbox/talk.tsx')).TalkView;
+const replay = async () => (await import('./replay/replay-view.tsx')).ReplayView;
+const conversations = async () => (await import('./inbox/talk.tsx')).ConversationView;
 const why = async () => (await import('./why.tsx')).WhyView;
 const heartbeat = async () => (await import('./heartbeat.tsx')).HeartbeatView;
 const jobs = async () => (await import('./jobs.tsx')).JobsView;
@@ -83,6 +84,7 @@ export const PLACES: readonly NavigationPlace[] = [
       { id: 'soul', label: 'Soul', icon: 'soul', agent: 'own', load: soul },
       { id: 'prompt', label: 'Prompt', icon: 'prompt', agent: 'rows', load: prompt },
       { id: 'preview', label: null, within: 'prompt', icon: 'prompt', agent: 'own', load: prompt },
+      { id: 'replay', label: 'Replay', icon: 'again', agent: 'rows', load: replay },
     ],
   },
   {

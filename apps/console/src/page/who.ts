@@ -20,7 +20,7 @@ export function findMissingRole(
 }
 
 /** Whether the signed-in person may read the result of an operation. */
-export function useMayRead(read: OperationName): boolean {
+export function useCanRead(read: OperationName): boolean {
   const me = useContext(Who);
   return me !== null && findMissingRole(me, read) === null;
 }

@@ -6,7 +6,7 @@ import { type Route, toHref } from './route.ts';
 import { useOperation } from './ui/data.tsx';
 import { formatDuration } from './ui/format.ts';
 import { EntryLink, SplitView } from './ui/frames.tsx';
-import { List, ShowData } from './ui/widgets.tsx';
+import { DataContent, List } from './ui/widgets.tsx';
 
 /**
  * The trace of a message, stage by stage, or the exact reason why there was no answer (D08). If the
@@ -26,16 +26,16 @@ export function WhyView({ args: [message = ''] }: Route): VNode {
       list={
         <>
           <WhySearchForm key={message} asked={message} />
-          <ShowData data={recent}>
+          <DataContent data={recent}>
             {({ messages }) => <MessageList messages={messages} chosen={chosen} />}
-          </ShowData>
+          </DataContent>
         </>
       }
       back={toHref('why')}
     >
-      <ShowData data={why}>
+      <DataContent data={why}>
         {(answer) => <WhySheet why={answer} {...(known && { of: describeMessage(known) })} />}
-      </ShowData>
+      </DataContent>
     </SplitView>
   );
 }
@@ -149,8 +149,9 @@ function TimelineSheet(props: {
         ))}
       </ol>
       {hasPrompt && turnId !== null && (
-        <p>
+        <p class="row">
           <a href={toHref('prompt', turnId)}>The prompt of its turn</a>
+          <a href={toHref('replay', turnId)}>Replay</a>
         </p>
       )}
     </section>

@@ -11,7 +11,7 @@ interface PageSource {
   readonly state: string | null;
 }
 
-interface KeptPageBuild {
+interface CachedPageBuild {
   readonly page: BuiltPage;
   readonly sources: readonly PageSource[];
 }
@@ -24,9 +24,9 @@ export function createPageRebuilder(
   build: () => Promise<PageBuild>,
   clock: Clock = systemTime.clock,
 ): () => Promise<BuiltPage> {
-  let kept: Promise<KeptPageBuild> | undefined;
-  const rebuild = async (before?: KeptPageBuild): Promise<KeptPageBuild> => {
-    if (before !== undefined && (await areUnchanged(before.sources))) return before;
+  let kept: Promise<CachedPageBuild> | undefined;
+  const rebuild = async (before?: CachedPageBuild): Promise<CachedPageBuild> => {
+    if (before !== undefined && (await areSourcesUnchanged(before.sources))) return before;
     const startedAt = clock() - FILE_TIMES_MS;
     const { page, inputs } = await build();
     const sources = inputs.map(async (path) => ({
@@ -53,7 +53,7 @@ async function readFileState(
   return found === null || found.mtimeMs >= before ? null : `${found.size} ${found.mtimeMs}`;
 }
 
-async function areUnchanged(sources: readonly PageSource[]): Promise<boolean> {
+async function areSourcesUnchanged(sources: readonly PageSource[]): Promise<boolean> {
   const same = sources.map(
     async ({ path, state }) => state !== null && state === (await readFileState(path)),
   );

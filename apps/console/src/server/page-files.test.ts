@@ -2,9 +2,9 @@ import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { PLACES } from '../page/views.ts';
 import { type BuiltPage, buildPage } from './build-page.ts';
-import { createConsole } from './page-files.ts';
+import { createConsoleRoutes } from './page-files.ts';
 
-const page = createConsole();
+const page = createConsoleRoutes();
 let built: BuiltPage;
 let html = '';
 /** The files to which the HTML refers; a browser loads them before it shows the chat. */
@@ -24,7 +24,7 @@ const FIRST_LOAD = 150_000;
 describe("the page's files", () => {
   it('[U03] serves the files from the given reader, if there is one', async () => {
     const there = new Map([['/', new TextEncoder().encode('read elsewhere')]]);
-    const other = createConsole('/', async () => there);
+    const other = createConsoleRoutes('/', async () => there);
     expect(await (await other.request('/')).text()).toBe('read elsewhere');
     expect((await other.request(named[0] ?? '')).status).toBe(404);
   });

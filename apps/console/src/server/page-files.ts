@@ -30,9 +30,9 @@ const KEEPS_ITS_NAME = new Set(['/', '/simulate.html', '/page/icon.svg']);
  * `/`: either the gateway's page or the page for `parley simulate`. `open` reads the files from
  * another source.
  */
-export function createConsole(
+export function createConsoleRoutes(
   first: '/' | '/simulate.html' = '/',
-  open: () => Promise<BuiltPage> = openPage(),
+  open: () => Promise<BuiltPage> = createPageLoader(),
 ): Hono {
   const app = new Hono();
   let files: Promise<BuiltPage> | undefined;
@@ -57,7 +57,7 @@ export function createConsole(
   return app;
 }
 
-function openPage(): () => Promise<BuiltPage> {
+function createPageLoader(): () => Promise<BuiltPage> {
   // The bundler removes the import only inside such a condition.
   if (typeof PARLEY_BUNDLE === 'undefined') {
     return createPageRebuilder(async () => (await import('./build-page.ts')).buildPage());

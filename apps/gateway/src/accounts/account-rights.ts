@@ -62,7 +62,7 @@ export interface AccountRights {
  * Creates rights without leases, for a gateway that is alone on its database, and for accounts that
  * several gateways may serve at once.
  */
-export function createEveryRight(outbox: OutboxRepository): AccountRights {
+export function createUnsharedRights(outbox: OutboxRepository): AccountRights {
   const never = new AbortController().signal;
   return {
     obtain: async (_name, _standby, signal) =>

@@ -4,7 +4,7 @@ import type {
   CommandServices,
   DecisionRules,
   DeliveryDeps,
-  GatewayFacts,
+  GatewayInfo,
   MediaLimits,
   SendNotes,
   SkillCommands,
@@ -61,7 +61,7 @@ export interface AccountDeps {
   readonly checkpoint: Checkpoint;
   /** Records received messages for the next start; absent in tests. */
   readonly work?: WorkRecord | undefined;
-  readonly situation: (agent: string | undefined) => GatewayFacts;
+  readonly situation: (agent: string | undefined) => GatewayInfo;
   /** The commands defined by skills; absent if there are none. */
   readonly skillCommands?: SkillCommands | undefined;
   /** Services for `/memory`, `/soul` and similar commands. */

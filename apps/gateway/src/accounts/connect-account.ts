@@ -129,7 +129,7 @@ export async function createAdapter(deps: AdapterDeps, plan: AccountPlan): Promi
     },
     history: (chatId, limit) => readChatHistory(store, { channel, account, chatId }, limit),
     answer: (chatId, messageId) => store.answers.of({ channel, account, chatId, messageId }),
-    chats: definition.servedByAll ? createChats(deps, { channel, account }) : undefined,
+    chats: definition.servedByAll ? createChatsCapability(deps, { channel, account }) : undefined,
   };
   const connect = await definition.load();
   const guarded = guardAdapter(connect, context, deps.onFault);
@@ -194,7 +194,7 @@ const CHANGES: ReadonlySet<LiveEvent['type']> = new Set([
   ...(['message-waiting', 'delivery-due', 'inbox-changed'] as const),
 ]);
 
-function createChats(
+function createChatsCapability(
   { store, media, clock, bus }: AdapterDeps,
   account: AccountName,
 ): ChatsCapability {

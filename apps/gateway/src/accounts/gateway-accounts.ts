@@ -5,10 +5,10 @@ import type {
   DecisionRules,
   HttpCapability,
 } from '@parley/channels';
-import { createRefusal } from '@parley/core';
+import { createRefusalError } from '@parley/core';
 import type { AccountPause } from '@parley/store';
 import { type ChannelAccount, createBrokenStatus, openAccount } from '../channel-account.ts';
-import type { ShownAccount } from '../channel-operations.ts';
+import type { AccountSummary } from '../channel-operations.ts';
 import type { AccountDeps, AccountPlan, AccountStatus } from './account.ts';
 import type { AccountName, AccountRights } from './account-rights.ts';
 
@@ -113,7 +113,7 @@ export class GatewayAccounts {
    * Asks the gateway that is connected as this account to reconnect it. Returns null if this
    * gateway is connected as the account, or if no gateway is.
    */
-  async reconnectElsewhere(name: AccountName): Promise<ShownAccount | null> {
+  async reconnectElsewhere(name: AccountName): Promise<AccountSummary | null> {
     const state = this.#accountOf(name)?.status().state;
     if (state?.kind !== 'standby' || this.#rights === undefined) return null;
     const { proxyToOwner } = await import('./proxy-to-owner.ts');
@@ -122,7 +122,7 @@ export class GatewayAccounts {
     const token = this.#deps.token?.() ?? '';
     const answer = await proxyToOwner(request, { name, rights: this.#rights, token });
     if (answer.ok) return JSON.parse(await answer.text());
-    throw createRefusal('channel-refused', (await answer.text()).trim());
+    throw createRefusalError('channel-refused', (await answer.text()).trim());
   }
 
   status(): AccountStatus[] {
@@ -224,7 +224,7 @@ export class GatewayAccounts {
       }
     }
     const leaving = [...this.#open].filter(
-      ([key, { plan }]) => !canConnectAs(plan, plans.get(key)),
+      ([key, { plan }]) => !canReuseConnection(plan, plans.get(key)),
     );
     for (const key of plans.keys()) this.#opening.add(key);
     await Promise.all(leaving.map(([key]) => this.#leave(key)));
@@ -291,7 +291,7 @@ const LATER: HttpCapability = {
  * Returns whether an account that was opened with one plan can use another plan without
  * reconnecting.
  */
-function canConnectAs(open: AccountPlan, other: AccountPlan | undefined): boolean {
+function canReuseConnection(open: AccountPlan, other: AccountPlan | undefined): boolean {
   if (other === undefined || !isSameChannel(open.definition, other.definition)) return false;
   const [{ rules: _, definition: _a, ...before }, { rules: _b, definition: _c, ...now }] = [
     open,

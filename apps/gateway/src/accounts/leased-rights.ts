@@ -16,7 +16,7 @@ import {
   awaitsSuccessor,
   decideShares,
   type GatewaySeat,
-  type SeenAccount,
+  type ObservedAccount,
 } from './share-accounts.ts';
 
 export interface LeasedRightsDeps {
@@ -108,7 +108,7 @@ class LeasedRights implements AccountRights {
   #released: Promise<unknown> = Promise.resolve();
   /** The seats and accounts found in the last round. */
   #seen:
-    | { readonly seats: readonly GatewaySeat[]; readonly accounts: readonly SeenAccount[] }
+    | { readonly seats: readonly GatewaySeat[]; readonly accounts: readonly ObservedAccount[] }
     | undefined;
   #freeSince: ReadonlyMap<string, number> = new Map();
   #processes: ReadonlyMap<string, RunningProcess> = new Map();
@@ -359,7 +359,7 @@ class LeasedRights implements AccountRights {
     this.#processes = new Map(known.map((process) => [process.id, process]));
   }
 
-  #notify(accounts: readonly SeenAccount[]): void {
+  #notify(accounts: readonly ObservedAccount[]): void {
     for (const { name, holder } of accounts) {
       if (holder === null || holder === this.#deps.owner) continue;
       this.#transferring.delete(name);

@@ -1,6 +1,6 @@
 import type { LeaseRow, NamedLease, RunningProcess } from '@parley/store';
 import { isAccountLeaseName, isFreeLease, isSeatName } from './lease-names.ts';
-import type { GatewaySeat, SeenAccount } from './share-accounts.ts';
+import type { GatewaySeat, ObservedAccount } from './share-accounts.ts';
 
 /** The gateway that reads the leases. */
 interface LeaseReader {
@@ -48,7 +48,10 @@ interface AccountRowsContext {
 export function listAccounts(
   rows: readonly LeaseRow[],
   { waiting, freeSince, now }: AccountRowsContext,
-): { readonly accounts: readonly SeenAccount[]; readonly freeSince: ReadonlyMap<string, number> } {
+): {
+  readonly accounts: readonly ObservedAccount[];
+  readonly freeSince: ReadonlyMap<string, number>;
+} {
   const since = new Map<string, number>();
   const known = new Map(rows.map((row) => [row.name, row]));
   const held = rows.filter((row) => isAccountLeaseName(row.name) && !isFreeLease(row));

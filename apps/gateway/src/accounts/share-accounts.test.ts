@@ -5,14 +5,14 @@ import {
   awaitsSuccessor,
   decideShares,
   type GatewaySeat,
-  type SeenAccount,
+  type ObservedAccount,
 } from './share-accounts.ts';
 
 /**
  * Parses `a a b -`: one character per account, a letter for the account's holder or `-` for a free
  * account. Accounts are named 1, 2, 3 …
  */
-function accountsOf(holders: string): SeenAccount[] {
+function accountsOf(holders: string): ObservedAccount[] {
   return holders.split(' ').map((holder, index) => ({
     name: `${index + 1}`,
     holder: holder === '-' ? null : holder,

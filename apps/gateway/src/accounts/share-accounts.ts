@@ -13,7 +13,7 @@ export interface GatewaySeat {
 }
 
 /** An account as one gateway sees it. */
-export interface SeenAccount {
+export interface ObservedAccount {
   readonly name: string;
   /** The process id of the gateway that serves the account; null if the account is free. */
   readonly holder: string | null;
@@ -31,7 +31,7 @@ export interface Deployment {
   /** The process id of the deciding gateway. */
   readonly self: string;
   readonly seats: readonly GatewaySeat[];
-  readonly accounts: readonly SeenAccount[];
+  readonly accounts: readonly ObservedAccount[];
   /** Whether no gateway has joined or left recently. */
   readonly isSettled: boolean;
 }
@@ -68,7 +68,7 @@ export function decideShares({ self, ...deployment }: Deployment): ShareDecision
   const living = new Set(seats.map(({ gateway }) => gateway));
   const isMoving = living.has(null) || accounts.some(({ holder }) => !living.has(holder));
   if (!isSettled || isMoving) return { take, release: [] };
-  const surplus = listSurplus(self, counts);
+  const surplus = computeSurplus(self, counts);
   const release = accounts
     .filter(({ holder }) => holder === self)
     .toSorted((one, other) => one.epoch - other.epoch || compareNames(one.name, other.name))
@@ -116,7 +116,7 @@ function countBySeat({ seats, accounts }: Pick<Deployment, 'seats' | 'accounts'>
  * Assigns each free account to the gateway with the fewest accounts or, if several have the fewest,
  * to the newest of these.
  */
-function assignFreeAccounts(free: readonly SeenAccount[], counts: readonly SeatCount[]) {
+function assignFreeAccounts(free: readonly ObservedAccount[], counts: readonly SeatCount[]) {
   const shares = counts.map((share) => ({ ...share, assigned: new Set<string>() }));
   for (const name of free.map((account) => account.name).toSorted(compareNames)) {
     const least = shares.reduce((one, other) => (other.count < one.count ? other : one));
@@ -130,7 +130,7 @@ function assignFreeAccounts(free: readonly SeenAccount[], counts: readonly SeatC
  * Returns how many accounts a gateway holds beyond its share. The newest gateway may keep the
  * remainder.
  */
-function listSurplus(self: string, counts: readonly SeatCount[]): number {
+function computeSurplus(self: string, counts: readonly SeatCount[]): number {
   const all = counts.reduce((sum, { count }) => sum + count, 0);
   const share = Math.floor(all / counts.length);
   const withMore = counts

@@ -1,5 +1,5 @@
 import { renderNoticeParts } from '@parley/channels';
-import { type Clock, getConversationAgent, type LiveBus, restoreLiteral } from '@parley/core';
+import { type Clock, decodeLiteralText, getConversationAgent, type LiveBus } from '@parley/core';
 import { createWakeDelivery } from '@parley/queue';
 import type { InboxRow, Store } from '@parley/store';
 
@@ -25,7 +25,7 @@ export async function notifyOwner(
   const { channel, account, chatId } = route;
   // The notice becomes part of the conversation, so that people can ask the agent about it.
   const place = { conversationId: to.conversationId, channel, account, chatId };
-  const text = restoreLiteral(markdown);
+  const text = decodeLiteralText(markdown);
   await store.groupContext.keepOwn(place, { key, what: 'notice', text }, clock());
   await createWakeDelivery(bus)(channel, account, chatId);
 }

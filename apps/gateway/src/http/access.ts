@@ -1,7 +1,7 @@
 import { isSameSecretText } from '@parley/channels';
-import { type Role, roleIncludes } from '@parley/core';
+import { isRoleAtLeast, type Role } from '@parley/core';
 import type { Context } from 'hono';
-import type { Door, DoorOptions, RequestRefusal } from './door.ts';
+import type { RequestRefusal, SecretVerifier, SecretVerifierOptions } from './door.ts';
 import {
   type PageSessions,
   type RequestCaller,
@@ -18,7 +18,7 @@ export interface AppEnv {
 }
 
 /** What the access check needs in order to decide. */
-export interface AccessOptions extends DoorOptions {
+export interface AccessOptions extends SecretVerifierOptions {
   /** Returns the current token, which may be replaced at any time. */
   readonly token: () => string;
   /** The address on which the server listens. It determines which host names the server accepts. */
@@ -30,7 +30,7 @@ export interface AccessOptions extends DoorOptions {
  * session must be sent as `Authorization: Bearer …`. Cookies and URLs grant no access, because
  * browsers send cookies automatically and keep URLs in their history.
  */
-export function createAccess({ token, host }: AccessOptions, door: Door) {
+export function createAccess({ token, host }: AccessOptions, door: SecretVerifier) {
   return {
     /** Checks the gateway token; returns null if it is correct. */
     checkToken(c: Context<AppEnv>, given: string): RequestRefusal | null {
@@ -74,13 +74,13 @@ export function createAccess({ token, host }: AccessOptions, door: Door) {
 }
 
 /** Returns whether the caller's role includes `least`; false without a caller. */
-export function callerMayAs(c: Context<AppEnv>, least: Role): boolean {
+export function hasCallerRole(c: Context<AppEnv>, least: Role): boolean {
   const caller: RequestCaller | undefined = c.get('caller');
-  return caller !== undefined && roleIncludes(caller.role, least);
+  return caller !== undefined && isRoleAtLeast(caller.role, least);
 }
 
 /** Responds to a caller whose role is not sufficient. */
-export function refuseRole(c: Context<AppEnv>, needed: Role): Response {
+export function refuseInsufficientRole(c: Context<AppEnv>, needed: Role): Response {
   const { signIn, role } = c.get('caller');
   const error = `This needs the role ${needed}; ${signIn?.name ?? 'this'} is ${role}.`;
   return c.json({ error, role: needed }, 403, { 'cache-control': 'no-store' });
@@ -95,7 +95,7 @@ const SESSION_OVER = 'This session has ended. Sign in again.';
 const REVOKED = 'This token was revoked or belongs to another gateway. Ask an owner for a new one.';
 
 /** Responds to a refused request with a single line. */
-export function refuse(
+export function createRefusalResponse(
   c: Context,
   { status, message, retryAfterSeconds }: RequestRefusal,
 ): Response {
@@ -123,24 +123,24 @@ export function findRefusal(
 ): string | null {
   // Other sites can reach a loopback server through a foreign host name that resolves to this
   // machine.
-  if (!isOwnName(host, boundHost)) {
+  if (!isAllowedHost(host, boundHost)) {
     return 'Open this page at its own address, which "parley token show" prints.';
   }
-  return isOwnOrigin(origin, host) ? null : 'Requests from other sites are not accepted.';
+  return isSameOrigin(origin, host) ? null : 'Requests from other sites are not accepted.';
 }
 
 /**
  * Browsers send the origin of the requesting page, including pages served by other programs on this
  * machine.
  */
-function isOwnOrigin(origin: string | undefined, host: string | undefined): boolean {
+function isSameOrigin(origin: string | undefined, host: string | undefined): boolean {
   // Programs do not send an origin, and neither do browsers when a person opens a page directly.
   if (origin === undefined) return true;
   // Behind a proxy that terminates TLS, the scheme differs.
   return origin === `http://${host}` || origin === `https://${host}`;
 }
 
-function isOwnName(host: string | undefined, boundHost: string): boolean {
+function isAllowedHost(host: string | undefined, boundHost: string): boolean {
   if (host === undefined) return false;
   const name = host.replace(/:\d+$/, '');
   // Serving other machines requires an explicit setting, so the operator chose the host names

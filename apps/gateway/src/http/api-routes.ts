@@ -2,8 +2,8 @@ import type { Context, Hono } from 'hono';
 import { deleteCookie } from 'hono/cookie';
 import { z } from 'zod';
 import type { ChannelSettings } from '../channel-operations.ts';
-import type { Services } from '../operations.ts';
-import { type AppEnv, type createAccess, refuse } from './access.ts';
+import type { OperationServices } from '../operations.ts';
+import { type AppEnv, type createAccess, createRefusalResponse } from './access.ts';
 import type { HookReceiver } from './hook-routes.ts';
 import { type PageSessions, type RequestCaller, SIGN_IN_TOKEN } from './page-sessions.ts';
 import { getNetwork } from './sender.ts';
@@ -20,7 +20,7 @@ export function getSenderName(c: Context<AppEnv>): string {
 export interface ApiServices {
   /** The services for the operations, except for the gateway's own services. */
   readonly operations: Omit<
-    Services,
+    OperationServices,
     'bus' | 'channels' | 'pageSessions' | 'readableRoutes' | 'situation' | 'status'
   >;
   /** Handles requests to `/hooks/NAME`. */
@@ -32,7 +32,7 @@ export interface ApiServices {
 const SignIn = z.object({ token: z.string().trim().min(1).max(1_000) });
 
 /** `POST /api/sessions` exchanges the token in its body for a session. */
-export function addSignIn(
+export function addSignInRoute(
   app: Hono<AppEnv>,
   access: ReturnType<typeof createAccess>,
   sessions: PageSessions,
@@ -42,9 +42,9 @@ export function addSignIn(
     if (!body.success) return c.text('The token is missing.\n', 400);
     const { token } = body.data;
     const signIn = SIGN_IN_TOKEN.test(token) ? await sessions.signInOf(token) : undefined;
-    if (signIn === null) return refuse(c, access.refuseSignIn(c));
+    if (signIn === null) return createRefusalResponse(c, access.refuseSignIn(c));
     const refusal = signIn === undefined ? access.checkToken(c, token) : null;
-    if (refusal !== null) return refuse(c, refusal);
+    if (refusal !== null) return createRefusalResponse(c, refusal);
     const userAgent = c.req.header('user-agent') ?? '';
     const { secret, session } = await sessions.open({ userAgent, network: getNetwork(c) }, token);
     c.header('cache-control', 'no-store');

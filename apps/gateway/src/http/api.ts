@@ -1,15 +1,15 @@
 import type {
+  ApprovalView,
+  ConversationView,
+  MessageView,
   RunningProcess,
   SearchHit,
-  ShownApproval,
-  ShownConversation,
-  ShownMessage,
   Store,
 } from '@parley/store';
 import type { AccountStatus } from '../accounts/account.ts';
 import type { HealthReport } from './health.ts';
 
-export type { SearchHit, ShownApproval, ShownConversation, ShownMessage };
+export type { ApprovalView, ConversationView, MessageView, SearchHit };
 
 // The response types of the HTTP API. The page and the command line import only these types, so
 // that they do not load any code from the gateway. The types for dead letters are in
@@ -24,7 +24,7 @@ export interface PluginLine {
 }
 
 /** The process that responded to the request. */
-export interface OwnProcess {
+export interface RespondingProcess {
   readonly version: string;
   readonly uptimeMs: number;
   /** The resident memory of the process in bytes, including its code and the database. */
@@ -33,7 +33,7 @@ export interface OwnProcess {
 
 /** The response from `/api/status/report`, without the channels. */
 export interface StatusReport {
-  readonly self: OwnProcess;
+  readonly self: RespondingProcess;
   readonly agent: string;
   readonly model: string;
   readonly dataFolder: string;
@@ -141,7 +141,7 @@ export interface SetupField {
 }
 
 /** The result of a setup step. `models` lists the models that the server offers, if known. */
-export type SetupAnswer =
+export type SetupResult =
   | {
       readonly kind: 'works';
       readonly text: string;
@@ -168,7 +168,7 @@ export interface SetupBot {
 }
 
 /** `/api/settings/show`. */
-export interface ShownSettings {
+export interface SettingsResponse {
   readonly file: string;
   /** The text of the settings file with hidden secrets, or the initial text if there is no file. */
   readonly text: string;
@@ -176,14 +176,14 @@ export interface ShownSettings {
   readonly print: string;
   /** The values as written, with unresolved references; null if the text is not valid YAML. */
   readonly values: object | null;
-  readonly problems: readonly ShownProblem[];
+  readonly problems: readonly SettingsProblemSummary[];
   readonly state: SettingsState;
   /** The time of the last change that can be undone; null if there is none. */
   readonly savedAt: string | null;
 }
 
 /** A problem at one location in the settings. */
-export interface ShownProblem {
+export interface SettingsProblemSummary {
   /**
    * The path of the setting, such as `channels.telegram.token`; empty for a problem with the whole
    * file.
@@ -197,10 +197,10 @@ export interface ShownProblem {
 }
 
 /** The result of changing the settings file. */
-export type SettingsWritten =
+export type SettingsWriteResult =
   | { readonly kind: 'written' | 'unchanged' }
   /** The change was refused, and nothing was written. */
-  | { readonly kind: 'refused'; readonly problems: readonly ShownProblem[] }
+  | { readonly kind: 'refused'; readonly problems: readonly SettingsProblemSummary[] }
   /** The file has changed since it was read, so nothing was written. */
   | { readonly kind: 'outdated' };
 

@@ -1,9 +1,9 @@
 import { type Logger, ParleyError } from '@parley/core';
 import { openMemoryStore } from '@parley/store/testing';
 import { afterAll, describe, expect, it } from 'vitest';
-import type { Services } from '../operations.ts';
+import type { OperationServices } from '../operations.ts';
 import { createHttpApp, type HttpAppOptions } from './app.ts';
-import { createStatusWith } from './testing/full-app.ts';
+import { createTestStatus } from './testing/full-app.ts';
 
 const TOKEN = 'secret-token-of-this-gateway-1234';
 const silent: Logger = {
@@ -31,7 +31,7 @@ const OPERATIONS = {
       request: async (id: string, task?: string) => ({ id, task, text: '' }),
     };
   },
-} as unknown as Services;
+} as unknown as OperationServices;
 
 function app(given: Partial<HttpAppOptions> = {}) {
   return createHttpApp({
@@ -48,7 +48,7 @@ function app(given: Partial<HttpAppOptions> = {}) {
     log: silent,
     metrics: async () => 'parley_up 1\n',
     status: () => [],
-    report: createStatusWith({ agent: 'Parley' }),
+    report: createTestStatus({ agent: 'Parley' }),
     operations: OPERATIONS,
     ping: async () => undefined,
     channel: () => undefined,

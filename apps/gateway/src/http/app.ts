@@ -3,22 +3,22 @@ import type { Clock } from '@parley/core';
 import { METRICS_CONTENT_TYPE } from '@parley/core/telemetry';
 import type { Store } from '@parley/store';
 import { Hono } from 'hono';
-import type { Services } from '../operations.ts';
+import type { OperationServices } from '../operations.ts';
 import {
   type AccessOptions,
   type AppEnv,
-  callerMayAs,
   createAccess,
-  refuse,
-  refuseRole,
+  createRefusalResponse,
+  hasCallerRole,
+  refuseInsufficientRole,
 } from './access.ts';
 import type { GatewayStatus } from './api.ts';
-import { type ApiServices, addSignIn } from './api-routes.ts';
-import { addConversationFiles } from './conversation-files.ts';
-import { createDoor } from './door.ts';
-import { type AskHealth, addHealth, type HealthOptions, openHealth } from './health.ts';
+import { type ApiServices, addSignInRoute } from './api-routes.ts';
+import { addConversationFileRoutes } from './conversation-files.ts';
+import { createSecretVerifier } from './door.ts';
+import { addHealthRoutes, type CheckHealth, type HealthOptions, openHealth } from './health.ts';
 import { addOpenRoutes, FACET_PATH } from './open-routes.ts';
-import { addOperations } from './operation-routes.ts';
+import { addOperationRoute } from './operation-routes.ts';
 import { createPageSessions, type PageSessionOptions, type PageSessions } from './page-sessions.ts';
 import { listReadableRoutes } from './roles.ts';
 import { PAGE_PATH } from './scrubbed-app.ts';
@@ -29,15 +29,15 @@ export interface HttpAppOptions
     AccessOptions,
     Omit<ApiServices, 'operations'> {
   /** The services for the operations, except for the app's own services. */
-  readonly operations: Omit<Services, 'pageSessions' | 'readableRoutes' | 'status'>;
+  readonly operations: Omit<OperationServices, 'pageSessions' | 'readableRoutes' | 'status'>;
   readonly clock: Clock;
   readonly store: Pick<Store, 'attachments' | 'agentFiles'>;
   readonly page: PageFiles;
   /** The sessions of browsers that are signed in to the page. */
   readonly sessions: Pick<PageSessionOptions, 'repository' | 'signIns' | 'limits'>;
-  readonly metrics: (health: AskHealth) => Promise<string>;
+  readonly metrics: (health: CheckHealth) => Promise<string>;
   /** Creates the response for the operation `status/report`. */
-  readonly report: (health: AskHealth) => Promise<GatewayStatus>;
+  readonly report: (health: CheckHealth) => Promise<GatewayStatus>;
   /** Returns the routes of a channel account, if it has any. */
   readonly channel: (channel: string, account: string) => HttpCapability | undefined;
 }
@@ -76,7 +76,7 @@ const SECURITY_HEADERS: Readonly<Record<string, string>> = {
  */
 export function createHttpApp(options: HttpAppOptions): Hono<AppEnv> {
   const app = new Hono<AppEnv>();
-  const door = createDoor(options);
+  const door = createSecretVerifier(options);
   const access = createAccess(options, door);
   const sessions = createPageSessions({ ...options, ...options.sessions });
   const { page } = options;
@@ -85,15 +85,15 @@ export function createHttpApp(options: HttpAppOptions): Hono<AppEnv> {
     await next();
     for (const [name, value] of Object.entries(SECURITY_HEADERS)) c.header(name, value);
   });
-  addHealth(app, health);
+  addHealthRoutes(app, health);
   addOpenRoutes(app, options, door);
   app.use('*', async (c, next) => {
     const refusal = access.checkPlace(c);
-    return refusal === null ? next() : refuse(c, refusal);
+    return refusal === null ? next() : createRefusalResponse(c, refusal);
   });
-  addSignIn(app, access, sessions);
+  addSignInRoute(app, access, sessions);
   for (const path of ['/', PAGE_PATH]) app.get(path, (c) => page.fetch(c.req.raw));
-  addGuard(app, access, sessions, {
+  addAccessGuard(app, access, sessions, {
     ...options.operations,
     pageSessions: async () => sessions,
     readableRoutes: listReadableRoutes,
@@ -102,8 +102,10 @@ export function createHttpApp(options: HttpAppOptions): Hono<AppEnv> {
   app.get('/metrics', async (c) =>
     c.body(await options.metrics(health), 200, { 'content-type': METRICS_CONTENT_TYPE }),
   );
-  app.use('*', async (c, next) => (callerMayAs(c, 'owner') ? next() : refuseRole(c, 'owner')));
-  addConversationFiles(app, options.store);
+  app.use('*', async (c, next) =>
+    hasCallerRole(c, 'owner') ? next() : refuseInsufficientRole(c, 'owner'),
+  );
+  addConversationFileRoutes(app, options.store);
   app.all(FACET_PATH, async (c) => {
     const { channel, account } = c.req.param();
     const routes = options.channel(channel, account);
@@ -123,17 +125,17 @@ export function createHttpApp(options: HttpAppOptions): Hono<AppEnv> {
  * All routes added from here on require an authenticated caller. The operations are added first;
  * each of them declares its role.
  */
-function addGuard(
+function addAccessGuard(
   app: Hono<AppEnv>,
   access: ReturnType<typeof createAccess>,
   sessions: PageSessions,
-  services: Services,
+  services: OperationServices,
 ): void {
   app.use('*', async (c, next) => {
     const caller = await access.admit(c, sessions);
-    if ('status' in caller) return refuse(c, caller);
+    if ('status' in caller) return createRefusalResponse(c, caller);
     c.set('caller', caller);
     return next();
   });
-  addOperations(app, services);
+  addOperationRoute(app, services);
 }

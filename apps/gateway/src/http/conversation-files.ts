@@ -14,7 +14,7 @@ const FilePlace = z.object({ message: Count, index: Count });
  * Serves the files that people and the agent sent in a conversation (U08). The files are private,
  * so these routes must be added behind the access check.
  */
-export function addConversationFiles(
+export function addConversationFileRoutes(
   app: Hono<AppEnv>,
   { attachments, agentFiles }: Pick<Store, 'attachments' | 'agentFiles'>,
 ): void {

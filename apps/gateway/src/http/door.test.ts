@@ -2,14 +2,14 @@ import { createHmac } from 'node:crypto';
 import type { ChannelContext } from '@parley/channels';
 import { api } from '@parley/channels/api';
 import { silentLogger } from '@parley/core';
-import { createMemoryValues } from '@parley/core/testing';
+import { createInMemoryAdapterValues } from '@parley/core/testing';
 import { openMemoryStore } from '@parley/store/testing';
 import { afterAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { createHttpApp } from './app.ts';
 import { createWrongTokenCounter } from './door.ts';
 import { fingerprintSecret, SIGN_IN_PREFIX, toSessionId } from './page-sessions.ts';
-import { createStatusWith, NO_OPERATIONS } from './testing/full-app.ts';
+import { createTestStatus, NO_OPERATIONS } from './testing/full-app.ts';
 
 const from = (name: string) => ({ name, isLocal: false });
 const MINUTE = 60_000;
@@ -90,7 +90,7 @@ async function openApi(origins: readonly string[]) {
       clock,
       monotonic: clock,
       commands: [],
-      values: createMemoryValues(),
+      values: createInMemoryAdapterValues(),
     },
     settings: {
       ...{ agent: 'main', waitMs: 1, origins },
@@ -127,7 +127,7 @@ async function gateway({ origins = [] as readonly string[], withApi = true } = {
     },
     ...{
       metrics: async () => '',
-      report: createStatusWith({}),
+      report: createTestStatus({}),
       operations: NO_OPERATIONS,
       status: () => [],
     },

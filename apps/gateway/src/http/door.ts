@@ -8,12 +8,12 @@ export interface RequestRefusal {
   readonly retryAfterSeconds?: number;
 }
 
-export interface DoorOptions {
+export interface SecretVerifierOptions {
   readonly monotonic: Monotonic;
   readonly log: Logger;
 }
 
-export type Door = ReturnType<typeof createDoor>;
+export type SecretVerifier = ReturnType<typeof createSecretVerifier>;
 
 /**
  * Checks all secrets for the web server: the token, sessions, named sign-ins, tokens for hooks and
@@ -22,7 +22,7 @@ export type Door = ReturnType<typeof createDoor>;
  * per sender and in total. Attackers therefore cannot lock out anyone who has a correct secret,
  * even if all senders share a proxy's address.
  */
-export function createDoor({ monotonic, log }: DoorOptions) {
+export function createSecretVerifier({ monotonic, log }: SecretVerifierOptions) {
   const wrong = createWrongTokenCounter(monotonic);
   return {
     /**
@@ -45,7 +45,7 @@ function createTooManyRefusal(seconds: number): RequestRefusal {
   return { status: 429, message, retryAfterSeconds: seconds };
 }
 
-interface WrongTries {
+interface FailedAttempts {
   readonly count: number;
   readonly at: number;
 }
@@ -54,13 +54,13 @@ interface WrongTries {
  * The first `free` wrong tokens cause no delay. Each further wrong token doubles the delay, from
  * one second up to `longestMs`.
  */
-interface WrongTryPatience {
+interface AttemptBackoff {
   readonly free: number;
   readonly longestMs: number;
 }
 
-const ONE_SENDER: WrongTryPatience = { free: 5, longestMs: 5 * 60_000 };
-const ALL_SENDERS: WrongTryPatience = { free: 50, longestMs: 15_000 };
+const ONE_SENDER: AttemptBackoff = { free: 5, longestMs: 5 * 60_000 };
+const ALL_SENDERS: AttemptBackoff = { free: 50, longestMs: 15_000 };
 /** The time (ms) after which wrong tokens are forgotten if no other wrong token follows. */
 const FORGOTTEN_AFTER_MS = 15 * 60_000;
 /**
@@ -69,42 +69,42 @@ const FORGOTTEN_AFTER_MS = 15 * 60_000;
  */
 const MAX_SENDERS = 1_000;
 
-const NONE: WrongTries = { count: 0, at: 0 };
+const NONE: FailedAttempts = { count: 0, at: 0 };
 
 /** Returns how long (ms) the next wrong token has to wait. */
-function computeWait(
-  { count, at }: WrongTries,
+function computeAttemptDelay(
+  { count, at }: FailedAttempts,
   now: number,
-  { free, longestMs }: WrongTryPatience,
+  { free, longestMs }: AttemptBackoff,
 ): number {
   if (count <= free || now - at > FORGOTTEN_AFTER_MS) return 0;
   const pause = Math.min(1_000 * 2 ** Math.min(count - free - 1, 20), longestMs);
   return Math.max(0, at + pause - now);
 }
 
-function addTry({ count, at }: WrongTries, now: number): WrongTries {
+function addFailedAttempt({ count, at }: FailedAttempts, now: number): FailedAttempts {
   return { count: now - at > FORGOTTEN_AFTER_MS ? 1 : count + 1, at: now };
 }
 
 /** Counts wrong tokens per sender and in total, and computes the delay for the next wrong token. */
 export function createWrongTokenCounter(monotonic: Monotonic) {
-  const senders = new Map<string, WrongTries>();
+  const senders = new Map<string, FailedAttempts>();
   let all = NONE;
   return {
     /** Returns how long (ms) this sender's next wrong token has to wait. */
     waitMs({ name, isLocal }: TokenSender): number {
       const now = monotonic();
-      const own = computeWait(senders.get(name) ?? NONE, now, ONE_SENDER);
-      return isLocal ? own : Math.max(own, computeWait(all, now, ALL_SENDERS));
+      const own = computeAttemptDelay(senders.get(name) ?? NONE, now, ONE_SENDER);
+      return isLocal ? own : Math.max(own, computeAttemptDelay(all, now, ALL_SENDERS));
     },
     wrong({ name }: TokenSender): void {
       const now = monotonic();
-      const tries = addTry(senders.get(name) ?? NONE, now);
+      const tries = addFailedAttempt(senders.get(name) ?? NONE, now);
       senders.delete(name);
       senders.set(name, tries);
       const [oldest] = senders.keys();
       if (senders.size > MAX_SENDERS && oldest !== undefined) senders.delete(oldest);
-      all = addTry(all, now);
+      all = addFailedAttempt(all, now);
     },
     size: (): number => senders.size,
   };

@@ -4,8 +4,8 @@ import { METRICS_CONTENT_TYPE } from '@parley/core/telemetry';
 import type { OldestWork } from '@parley/store';
 import { Hono } from 'hono';
 import type { AccountStatus } from '../accounts/account.ts';
-import { type AccessOptions, type AppEnv, createAccess, refuse } from './access.ts';
-import { createDoor } from './door.ts';
+import { type AccessOptions, type AppEnv, createAccess, createRefusalResponse } from './access.ts';
+import { createSecretVerifier } from './door.ts';
 import { createStallDetector, type StalledWork } from './stalled-work.ts';
 
 /** The checks and values that determine the health of a process. */
@@ -36,7 +36,7 @@ export interface HealthReport {
 }
 
 /** Checks the current health, within the two seconds that supervisors wait. */
-export type AskHealth = () => Promise<HealthReport>;
+export type CheckHealth = () => Promise<HealthReport>;
 
 /** A dependency that does not respond within this time (ms) counts as unavailable. */
 const CHECKED_WITHIN_MS = 1_000;
@@ -49,19 +49,19 @@ const SERVED: ReadonlySet<string> = new Set(['connected', 'standby', 'paused']);
  * Determines the health of a process from its database, its queue, the workers that run its turns,
  * its channels and the waiting work.
  */
-export function openHealth(options: HealthOptions): AskHealth {
+export function openHealth(options: HealthOptions): CheckHealth {
   const { log, ping, pingQueue, workers, oldestWork, status } = options;
   const detectStall = createStallDetector(options.clock, options.monotonic);
   let stalled = NOT_STALLED;
   const checks = [
-    checkWithin('the database does not answer', async () => {
+    createTimedCheck('the database does not answer', async () => {
       await ping();
       if ((await workers?.()) === 0)
         return 'no worker is alive: messages are stored but not answered';
       if (oldestWork !== undefined) stalled = detectStall(await oldestWork());
       return null;
     }),
-    checkWithin('the queue does not answer', async () => {
+    createTimedCheck('the queue does not answer', async () => {
       await pingQueue?.();
       return null;
     }),
@@ -96,7 +96,7 @@ export function decideHealth(
 ): HealthReport {
   const states = accounts.map(({ state }) => state.kind);
   const platforms = accounts.filter(({ channel }) => !LOCAL.has(channel));
-  const away = platforms.flatMap((account) => findTrouble(account, stalled) ?? []);
+  const away = platforms.flatMap((account) => findAccountProblem(account, stalled) ?? []);
   if (failures.length > 0) return { status: 'down', reasons: failures };
   if (states.includes('starting')) return { status: 'down', reasons: ['channels are connecting'] };
   if (states.includes('stopped')) return { status: 'down', reasons: ['shutting down'] };
@@ -108,7 +108,7 @@ export function decideHealth(
 }
 
 /** Returns why an account is not served; null if it is. */
-function findTrouble({ channel, account, state }: AccountStatus, stalled: StalledWork) {
+function findAccountProblem({ channel, account, state }: AccountStatus, stalled: StalledWork) {
   const name = `${channel}/${account}`;
   if (!SERVED.has(state.kind)) return `${name}: ${state.kind}`;
   const age = state.kind === 'connected' ? stalled.accounts.get(name) : undefined;
@@ -144,7 +144,7 @@ export function formatHealth({ status, reasons }: HealthReport): string {
  * Health is public, because supervisors do not have the token. The response describes problems, but
  * does not contain secrets (D10).
  */
-export function addHealth(app: Hono<AppEnv>, ask: AskHealth): void {
+export function addHealthRoutes(app: Hono<AppEnv>, ask: CheckHealth): void {
   app.get('/healthz', (c) => c.text('ok\n'));
   app.get('/readyz', async (c) => {
     const health = await ask();
@@ -173,7 +173,7 @@ const TROUBLES: Readonly<Record<string, string>> = {
  * Resolves to null or to the failure, before the deadline. A check that is still running is reused,
  * so that many requests cannot exhaust the connections to a server that does not respond.
  */
-function checkWithin(
+function createTimedCheck(
   name: string,
   check: () => Promise<string | null>,
 ): () => Promise<CheckFailure | null> {
@@ -197,7 +197,7 @@ function checkWithin(
 
 /** Options for the web server of a process without channels. */
 export interface HealthAppOptions extends Omit<HealthOptions, 'status'>, AccessOptions {
-  readonly metrics: (health: AskHealth) => Promise<string>;
+  readonly metrics: (health: CheckHealth) => Promise<string>;
 }
 
 /**
@@ -205,12 +205,12 @@ export interface HealthAppOptions extends Omit<HealthOptions, 'status'>, AccessO
  */
 export function createHealthApp(options: HealthAppOptions): Hono<AppEnv> {
   const app = new Hono<AppEnv>();
-  const access = createAccess(options, createDoor(options));
+  const access = createAccess(options, createSecretVerifier(options));
   const health = openHealth({ ...options, status: () => [] });
-  addHealth(app, health);
+  addHealthRoutes(app, health);
   app.get('/metrics', async (c) => {
     const caller = access.checkPlace(c) ?? (await access.admit(c));
-    if ('status' in caller) return refuse(c, caller);
+    if ('status' in caller) return createRefusalResponse(c, caller);
     return c.body(await options.metrics(health), 200, { 'content-type': METRICS_CONTENT_TYPE });
   });
   app.notFound((c) =>

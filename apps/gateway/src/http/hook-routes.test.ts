@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { createRecordingLogger } from '@parley/core/testing';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { createDoor } from './door.ts';
+import { createSecretVerifier } from './door.ts';
 import { createHookRoutes, type HookReceiver } from './hook-routes.ts';
 
 const TOKEN = 'f3'.repeat(20);
@@ -31,7 +31,10 @@ beforeEach(() => {
     count: (outcome, hook = '-') => void counted.push(`${hook} ${outcome}`),
   };
   const monotonic = () => now;
-  app = createHookRoutes(page, { monotonic, door: createDoor({ monotonic, log: log.log }) });
+  app = createHookRoutes(page, {
+    monotonic,
+    door: createSecretVerifier({ monotonic, log: log.log }),
+  });
 });
 
 const BEARER = { authorization: `Bearer ${TOKEN}` };

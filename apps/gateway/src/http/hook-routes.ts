@@ -4,7 +4,7 @@ import { decodeText, type Monotonic } from '@parley/core';
 import type { Hooks } from '@parley/proactive';
 import { type Context, Hono } from 'hono';
 import { type AppEnv, parseBearer } from './access.ts';
-import type { Door } from './door.ts';
+import type { SecretVerifier } from './door.ts';
 
 /** The settings that decide whether a request to a hook is accepted. */
 type HookBounds = Pick<Hooks['rules'][string], 'token' | 'signature' | 'perMinute' | 'maxBytes'>;
@@ -14,7 +14,7 @@ export interface HookReceiver extends Pick<Hooks, 'take' | 'count'> {
   readonly rules: Readonly<Record<string, HookBounds>>;
 }
 
-type HookAnswer = Awaited<ReturnType<Hooks['take']>>;
+type HookResult = Awaited<ReturnType<Hooks['take']>>;
 
 /**
  * Rules for unknown hook names, so that rejecting an unknown name takes as long as rejecting a
@@ -29,20 +29,20 @@ const NOBODYS: HookBounds = { token: '', signature: true, perMinute: 0, maxBytes
  */
 export function createHookRoutes(
   hooks: HookReceiver,
-  { monotonic, door }: { readonly monotonic: Monotonic; readonly door: Door },
+  { monotonic, door }: { readonly monotonic: Monotonic; readonly door: SecretVerifier },
 ): Hono<AppEnv> {
   const app = new Hono<AppEnv>();
-  const rate = createHookRate(monotonic);
+  const rate = createHookRateLimiter(monotonic);
   function unproven(c: Context<AppEnv>): Response {
     hooks.count('unauthorized');
-    if (!hasProof(c)) return refuseHook(c, 401, UNAUTHORIZED);
+    if (!hasCredentials(c)) return refuseHook(c, 401, UNAUTHORIZED);
     const { status, message, retryAfterSeconds } = door.refuseWrong(c, UNAUTHORIZED);
     return refuseHook(c, status === 429 ? 429 : 401, message, (retryAfterSeconds ?? 0) * 1_000);
   }
   app.post('/:name', async (c) => {
     const { name } = c.req.param();
     const rule = Object.hasOwn(hooks.rules, name) ? hooks.rules[name] : undefined;
-    const sent = await readProvenBody(c, rule ?? NOBODYS);
+    const sent = await authenticateRequest(c, rule ?? NOBODYS);
     if (sent === null || rule === undefined) return unproven(c);
     const pauseMs = rate.take(name, rule.perMinute);
     if (pauseMs > 0) {
@@ -62,10 +62,10 @@ export function createHookRoutes(
     const contentType = c.req.header('content-type') ?? '';
     const declared = /charset=["']?([\w.:-]+)/i.exec(contentType)?.[1];
     const body = decodeText(bytes, { declared }).text;
-    const key = sent.isSigned ? hashSignedBody(bytes) : getGivenKey(c);
+    const key = sent.isSigned ? hashSignedBody(bytes) : getDeliveryKey(c);
     if (key !== undefined && key.length > MAX_KEY)
       return refuseHook(c, 400, `An Idempotency-Key must not exceed ${MAX_KEY} characters.`);
-    return answerHook(c, hooks, name, await hooks.take(name, { contentType, body, key }));
+    return respondToHook(c, hooks, name, await hooks.take(name, { contentType, body, key }));
   });
   return app;
 }
@@ -78,7 +78,7 @@ const MAX_KEY = 255;
  * A sender with the token uses the same key for repeated events; GitHub uses its own header for
  * this.
  */
-function getGivenKey(c: Context): string | undefined {
+function getDeliveryKey(c: Context): string | undefined {
   return c.req.header('idempotency-key') ?? c.req.header('x-github-delivery');
 }
 
@@ -96,7 +96,7 @@ function hashSignedBody(body: Uint8Array): string {
  */
 const LATER_MS = 30_000;
 
-function answerHook(c: Context, hooks: HookReceiver, name: string, taken: HookAnswer): Response {
+function respondToHook(c: Context, hooks: HookReceiver, name: string, taken: HookResult): Response {
   if (taken.kind !== 'taken') {
     hooks.count(taken.kind, name);
     return refuseHook(c, 503, `Not accepted: ${taken.reason}.`, LATER_MS);
@@ -117,20 +117,20 @@ function refuseHook(
 }
 
 /** Returns whether a request contains a token or a signature. */
-function hasProof(c: Context): boolean {
+function hasCredentials(c: Context): boolean {
   return parseBearer(c) !== undefined || c.req.header('x-hub-signature-256') !== undefined;
 }
 
 /** A request from a sender who has the token; it includes the body if the check had to read it. */
-type ProvenRequest =
+type AuthenticatedRequest =
   | { readonly isSigned: false; readonly body?: undefined }
   | { readonly isSigned: true; readonly body: Uint8Array };
 
 /** Returns null if the sender does not have the token. */
-async function readProvenBody(
+async function authenticateRequest(
   c: Context,
   { token, signature, maxBytes }: HookBounds,
-): Promise<ProvenRequest | null> {
+): Promise<AuthenticatedRequest | null> {
   const given = parseBearer(c);
   if (given !== undefined) {
     return isSameSecretText(given, token) && token !== '' ? { isSigned: false } : null;
@@ -162,7 +162,7 @@ async function readBody(c: Context, maxBytes: number): Promise<Uint8Array | null
 const MINUTE_MS = 60_000;
 
 /** Counts the events of the last minute per hook, in this process only. */
-function createHookRate(monotonic: Monotonic) {
+function createHookRateLimiter(monotonic: Monotonic) {
   const taken = new Map<string, readonly number[]>();
   return {
     /**

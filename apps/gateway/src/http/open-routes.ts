@@ -1,9 +1,9 @@
-import { findWrongAddress, type HttpCapability, type SecretDoor } from '@parley/channels';
+import { findUnmatchedRoute, type HttpCapability, type SecretDoor } from '@parley/channels';
 import type { Monotonic } from '@parley/core';
 import type { Context, Hono } from 'hono';
 import type { AppEnv } from './access.ts';
 import { allowOrigins } from './cors.ts';
-import type { Door } from './door.ts';
+import type { SecretVerifier } from './door.ts';
 import { createHookRoutes, type HookReceiver } from './hook-routes.ts';
 import { PAGE_PATH } from './scrubbed-app.ts';
 
@@ -22,10 +22,10 @@ interface OpenRoutes {
  * Adds the routes that do not require the page's token: platform callbacks, the API and hooks, and
  * the responses to wrong addresses.
  */
-export function addOpenRoutes(app: Hono<AppEnv>, options: OpenRoutes, door: Door): void {
+export function addOpenRoutes(app: Hono<AppEnv>, options: OpenRoutes, door: SecretVerifier): void {
   // The address check runs first, because a request to a wrong address is not an attempt to guess a
   // token, even if it contains one.
-  app.use('*', async (c, next) => refuseAddress(app, c) ?? next());
+  app.use('*', async (c, next) => refuseUnmatchedRoute(app, c) ?? next());
   // Channel routes run before the access check: platforms and programs call them under a public
   // host name and do not have the page's token.
   app.all(FACET_PATH, async (c, next) => {
@@ -54,8 +54,8 @@ const API_HINT =
  * Responds to a request that no route handles, before any secret is compared; returns undefined if
  * a route handles it.
  */
-function refuseAddress(app: Hono<AppEnv>, c: Context<AppEnv>): Response | undefined {
-  const wrong = findWrongAddress(app, c.req, (path) => WHOLE_PATHS.has(path));
+function refuseUnmatchedRoute(app: Hono<AppEnv>, c: Context<AppEnv>): Response | undefined {
+  const wrong = findUnmatchedRoute(app, c.req, (path) => WHOLE_PATHS.has(path));
   if (wrong === null) return undefined;
   const { status, message, allow } = wrong;
   if (allow !== undefined) c.header('allow', allow);
@@ -70,7 +70,7 @@ function createApiError(message: string, code: string | null): object {
   return { error: { message, type, param: null, code } };
 }
 
-function createSecretDoor(door: Door, c: Context<AppEnv>): SecretDoor {
+function createSecretDoor(door: SecretVerifier, c: Context<AppEnv>): SecretDoor {
   return { refuseWrong: () => door.refuseWrong(c, '').retryAfterSeconds ?? 0 };
 }
 
@@ -82,7 +82,7 @@ const NO_API = 'No API is configured here. Add its clients to the setting api.cl
  */
 async function answerClient(
   c: Context<AppEnv>,
-  door: Door,
+  door: SecretVerifier,
   routes: HttpCapability | undefined,
 ): Promise<Response> {
   if (routes === undefined) return c.json(createApiError(NO_API, 'not_found'), 404);

@@ -1,6 +1,6 @@
 import { ParleyError, RoleNeededError } from '@parley/core';
 import type { Context, Hono } from 'hono';
-import { findOperation, GROUPS, performOperation, type Services } from '../operations.ts';
+import { findOperation, GROUPS, type OperationServices, performOperation } from '../operations.ts';
 import type { AppEnv } from './access.ts';
 import { getSenderName } from './api-routes.ts';
 
@@ -17,7 +17,7 @@ const STATUS: Readonly<Record<string, 403 | 404>> = {
  * its input in the query. The query parameter `agent` names an agent (F14). Each operation declares
  * the role it requires.
  */
-export function addOperations(app: Hono<AppEnv>, services: Services): void {
+export function addOperationRoute(app: Hono<AppEnv>, services: OperationServices): void {
   app.on(['GET', 'POST'], OPERATION_PATH, async (c) => {
     const { agent, ...query } = c.req.query();
     c.header('cache-control', 'no-store');

@@ -4,10 +4,10 @@ import type { Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { z } from 'zod';
-import type { Services } from '../operations.ts';
+import type { OperationServices } from '../operations.ts';
 import { createHttpApp } from './app.ts';
 import { startHttp } from './server.ts';
-import { createStatusWith } from './testing/full-app.ts';
+import { createTestStatus } from './testing/full-app.ts';
 
 const HOUR = 60 * 60_000;
 const DAY = 24 * HOUR;
@@ -60,13 +60,13 @@ async function gateway() {
     log,
     metrics: async () => '',
     status: () => [],
-    report: createStatusWith({ agent: 'Parley' }),
+    report: createTestStatus({ agent: 'Parley' }),
     operations: {
       store,
       clock: () => now,
       log,
       scrub: (text) => text,
-    } as Partial<Services> as Services,
+    } as Partial<OperationServices> as OperationServices,
     ping: async () => undefined,
     channel: () => ({ fetch: async () => new Response(stream(), { headers }) }),
   });

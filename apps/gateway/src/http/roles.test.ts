@@ -1,4 +1,4 @@
-import { ROLES, type Role, roleIncludes } from '@parley/core';
+import { isRoleAtLeast, ROLES, type Role } from '@parley/core';
 import { openMemoryStore } from '@parley/store/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fingerprintSecret, SIGN_IN_PREFIX, toSessionId } from './page-sessions.ts';
@@ -214,7 +214,7 @@ describe('every route of the gateway', () => {
 
 describe('roles', () => {
   it('[U03] grants each role all rights of lower roles', () => {
-    const held = ROLES.map((role) => ROLES.filter((least) => roleIncludes(role, least)));
+    const held = ROLES.map((role) => ROLES.filter((least) => isRoleAtLeast(role, least)));
     expect(held).toEqual([['viewer'], ['viewer', 'operator'], ['viewer', 'operator', 'owner']]);
   });
 });

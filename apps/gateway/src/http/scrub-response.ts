@@ -15,7 +15,7 @@ export async function scrubResponse(response: Response, secrets: Scrubber): Prom
   const { status, statusText } = response;
   if (response.body === null) return new Response(null, { status, statusText, headers });
   const body = await decodeBody(response.body, headers.get('content-encoding') ?? '');
-  if (body === null) return createUnknownEncoding();
+  if (body === null) return createUnknownEncodingResponse();
   headers.delete('content-encoding');
   headers.delete('content-length');
   const scrubbed = await scrubBody(body, headers.get('content-type') ?? '', secrets);
@@ -71,7 +71,7 @@ function pipeThrough(body: ByteStream, decoder: Duplex): ByteStream {
   return body.pipeThrough({ readable, writable });
 }
 
-function createUnknownEncoding(): Response {
+function createUnknownEncodingResponse(): Response {
   const text =
     'The response is compressed in a format that Parley cannot inspect, so it was not sent.\n';
   return new Response(text, { status: 502, headers: { 'content-type': 'text/plain' } });

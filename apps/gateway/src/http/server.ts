@@ -52,7 +52,7 @@ export async function startHttp(
         response.end();
       });
   });
-  await listen(server, options.host, options.port);
+  await startListening(server, options.host, options.port);
   const { port } = getServerAddress(server);
   const host = options.host.includes(':') ? `[${options.host}]` : options.host;
   return {
@@ -91,7 +91,7 @@ async function loadListener(
   return getRequestListener((request, { incoming }) => scrubbed.fetch(request, { incoming }));
 }
 
-function listen(server: Server, host: string, port: number): Promise<void> {
+function startListening(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (error) => reject(toListenError(error, host, port)));
     server.listen(port, host, resolve);

@@ -78,7 +78,7 @@ export async function bundleModules(
   outdir: string,
 ): Promise<Pick<Metafile, 'inputs'>> {
   const own = await build({
-    ...optionsOf(root, outdir),
+    ...createBuildOptions(root, outdir),
     entryPoints: { ...ENTRIES, ...LATE },
     splitting: true,
     // CommonJS libraries load Node's built-in modules with `require`.
@@ -87,7 +87,10 @@ export async function bundleModules(
     },
     plugins: [bundledRequire, lateLibraries, libraryApart],
   });
-  const apart = await build({ ...optionsOf(root, outdir), entryPoints: { [APART]: APART } });
+  const apart = await build({
+    ...createBuildOptions(root, outdir),
+    entryPoints: { [APART]: APART },
+  });
   return { inputs: { ...own.metafile.inputs, ...apart.metafile.inputs } };
 }
 
@@ -105,7 +108,7 @@ const libraryApart: Plugin = {
   },
 };
 
-function optionsOf(root: string, outdir: string) {
+function createBuildOptions(root: string, outdir: string) {
   return {
     absWorkingDir: root,
     outdir,

@@ -2,7 +2,16 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { findProgram, hashOf, readManifest, stampOf, writeManifest } from '@parley/cli/bundle';
+import {
+  findProgram,
+  findUpgraded,
+  hashOf,
+  readManifest,
+  stampOf,
+  writeManifest,
+  writeUpgraded,
+} from '@parley/cli/bundle';
+import { findLauncherRoot } from '@parley/core/installation';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { buildUntilUnchanged, removeOldBundles } from './build.ts';
 import { findCommit } from './bundle-modules.ts';
@@ -64,6 +73,50 @@ describe('choosing between the bundle and the sources', () => {
     const manifest = readManifest(root);
     rmSync(join(root, 'apps'), { recursive: true });
     expect(findProgram(root).folder).toBe(join(root, 'dist', manifest?.hash ?? ''));
+  });
+});
+
+describe('the release that an upgrade has put in place', () => {
+  const release = 'releases/0.2.0/parley';
+  const unpack = () => {
+    write(`${release}/dist/abc/main.mjs`, '');
+    write(`${release}/dist/bundle.json`, JSON.stringify({ hash: 'abc', stamp: '', files: [] }));
+  };
+
+  it('[D18] is started in place of the installation, until another choice is made', () => {
+    expect(findUpgraded(root)).toBeNull();
+    unpack();
+    expect(findUpgraded(root)).toBeNull();
+    writeUpgraded(root, release);
+    expect(findUpgraded(root)).toBe(join(root, release));
+    writeUpgraded(root, null);
+    expect(findUpgraded(root)).toBeNull();
+    writeUpgraded(root, null);
+  });
+
+  it.each<[what: string, spoil: () => void]>([
+    ['it is gone', () => rmSync(join(root, 'releases'), { recursive: true })],
+    ['it is not complete', () => rmSync(join(root, release, 'dist/abc'), { recursive: true })],
+    ['the choice cannot be read', () => write('dist/upgraded.json', '{')],
+    ['the choice names another folder', () => writeUpgraded(root, '../other/parley')],
+    [
+      'the choice leads out of the installation',
+      () => writeUpgraded(root, `releases/../../${root.split('/').at(-1)}/${release}`),
+    ],
+  ])('[D18] is not started when %s', (_what, spoil) => {
+    unpack();
+    writeUpgraded(root, release);
+    spoil();
+    expect(findUpgraded(root)).toBeNull();
+  });
+
+  it('[D18] is found from the launcher, whose path services and commands name', () => {
+    const url = (path: string) => new URL(`file://${join(root, path)}/`);
+    write(`${release}/package.json`, '{}');
+    expect(findLauncherRoot(url(release)).href).toBe(url(release).href);
+    write('apps/parley/bin/parley.js', '');
+    expect(findLauncherRoot(url(release)).href).toBe(url('.').href);
+    expect(findLauncherRoot(url('.')).href).toBe(url('.').href);
   });
 });
 

@@ -1,15 +1,15 @@
-import { escapeUnclear } from '@parley/agent/shown-arguments';
-import { formatCounted, type Role } from '@parley/core';
+import { escapeAmbiguousCharacters } from '@parley/agent/shown-arguments';
+import { pluralize, type Role } from '@parley/core';
 import type { OutputOf } from '@parley/gateway/operations';
 import type { Approval } from '@parley/store';
 import { z } from 'zod';
-import { toReachableAddress, toSignInAddress } from '../banner.ts';
+import { toReachableUrl, toSignInUrl } from '../banner.ts';
 import { type CliContext, formatJson, reportNotRunning } from '../cli.ts';
 import { CliError, formatCommandLine, readToken, replaceToken } from '../data-folder.ts';
 import { operateAndPrint } from '../operate.ts';
 import { askGateway, findGateway } from '../running-gateway.ts';
 import { type LoadedSettings, readSettings } from '../settings.ts';
-import { formatMinute, formatSecond, stripControls } from '../terminal/text.ts';
+import { formatMinute, formatSecond, stripControlCharacters } from '../terminal/text.ts';
 
 /**
  * `parley token show`: prints the sign-in link for a browser. The link contains the token, so this
@@ -23,14 +23,14 @@ export async function showToken({ folder, env, print, json }: CliContext): Promi
     print(`There is no token yet; the first "${formatCommandLine('start', folder)}" creates one.`);
     return 3;
   }
-  const address = toSignInAddress(gateway?.address ?? getGatewayAddress(http), token);
+  const address = toSignInUrl(gateway?.address ?? getGatewayAddress(http), token);
   print(json ? formatJson({ address }) : address);
   return 0;
 }
 
 /** Returns the address at which a gateway with these settings would listen. */
 function getGatewayAddress({ host, port }: LoadedSettings['settings']['http']): string {
-  return toReachableAddress(`http://${host.includes(':') ? `[${host}]` : host}:${port}`);
+  return toReachableUrl(`http://${host.includes(':') ? `[${host}]` : host}:${port}`);
 }
 
 /** `parley people`: lists the people who have their own sign-in. */
@@ -55,7 +55,7 @@ export async function addPerson(cli: CliContext, name: string, role: Role): Prom
     { name, role },
     (added) =>
       `${added.name} may sign in as ${added.role}. Pass this address on privately; it is shown only now:\n` +
-      `${toSignInAddress(address, added.token)}\n` +
+      `${toSignInUrl(address, added.token)}\n` +
       `Programs send its last part as "Authorization: Bearer parley_signin_…".`,
   );
 }
@@ -68,7 +68,7 @@ export function revokePerson(cli: CliContext, name: string): Promise<number> {
     cli,
     'people/revoke',
     { name },
-    ({ ended }) => `${name} is revoked; ${formatCounted(ended, 'session')} ended.`,
+    ({ ended }) => `${name} is revoked; ${pluralize(ended, 'session')} ended.`,
   );
 }
 
@@ -86,7 +86,7 @@ export async function rotateToken(cli: CliContext): Promise<number> {
     );
   }
   replaceToken(folder);
-  return endSessionsThen(
+  return endSessionsAndReport(
     cli,
     'all',
     (ended) =>
@@ -111,14 +111,14 @@ const Opened = z.object({ session: z.string(), expiresAt: z.number() });
  * `parley sessions new`: prints a link that signs one browser in. The link contains a secret.
  * Unlike the token, the link expires and can be revoked individually.
  */
-export async function newSession(cli: CliContext): Promise<number> {
+export async function createSession(cli: CliContext): Promise<number> {
   const { folder, env, print, json } = cli;
   const gateway = await findGateway(folder, env);
   if (gateway === null) return reportNotRunning(cli);
   const { token } = gateway;
   const answer = await askGateway<unknown>(gateway, '/api/sessions', { body: { token } });
   const { session, expiresAt } = Opened.parse(answer);
-  const signIn = toSignInAddress(gateway.address, session);
+  const signIn = toSignInUrl(gateway.address, session);
   if (json) print(formatJson({ address: signIn, expiresAt }));
   else
     print(
@@ -132,33 +132,33 @@ export async function newSession(cli: CliContext): Promise<number> {
  * streams within seconds.
  */
 export function endSessions(cli: CliContext, which: string): Promise<number> {
-  return endSessionsThen(cli, which, (ended) => `${ended} ended.`);
+  return endSessionsAndReport(cli, which, (ended) => `${ended} ended.`);
 }
 
-function endSessionsThen(
+function endSessionsAndReport(
   cli: CliContext,
   id: string,
   say: (ended: string) => string,
 ): Promise<number> {
   return operateAndPrint(cli, 'sessions/end', { id }, ({ ended }) =>
-    say(formatCounted(ended, 'session')),
+    say(pluralize(ended, 'session')),
   );
 }
 
-type ShownSession = OutputOf<'sessions/list'>['sessions'][number];
+type ListedSession = OutputOf<'sessions/list'>['sessions'][number];
 
-const FROM: Readonly<Record<ShownSession['network'], string>> = {
+const FROM: Readonly<Record<ListedSession['network'], string>> = {
   'this-machine': 'from this machine',
   'local-network': 'from the local network',
   internet: 'from the internet',
   proxy: 'by a proxy',
 };
 
-function formatSession(session: ShownSession): string {
+function formatSession(session: ListedSession): string {
   const { id, person, network, createdAt, usedAt, expiresAt, userAgent } = session;
   return [
     `${id}  ${person === null ? '' : `${person}, `}used ${formatMinute(usedAt)}, signed in ${formatMinute(createdAt)} ${FROM[network]}, until ${formatMinute(expiresAt)}`,
-    `              ${stripControls(userAgent) || 'an unknown browser'}`,
+    `              ${stripControlCharacters(userAgent) || 'an unknown browser'}`,
   ].join('\n');
 }
 
@@ -196,8 +196,8 @@ function formatApproval(approval: Approval): string {
   const by = decidedBy === null ? '' : ` by ${decidedBy}`;
   const at = decidedAt === null ? '' : ` at ${formatSecond(decidedAt)}`;
   // Ids and names are untrusted and may contain terminal control characters.
-  const head = escapeUnclear(
-    `${formatSecond(askedAt)}  ${code}  ${tool} for ${askedBy} (${place}): ${STATES[state]}${by}${at}${describeApprovalEnd(approval)}`,
+  const head = escapeAmbiguousCharacters(
+    `${formatSecond(askedAt)}  ${code}  ${tool} for ${askedBy} (${place}): ${STATES[state]}${by}${at}${describeApprovalOutcome(approval)}`,
   );
   return [head, ...shown.split('\n').map((line) => `    ${line}`)].join('\n');
 }
@@ -206,7 +206,7 @@ function formatApproval(approval: Approval): string {
  * Describes the expiry and the other approvers of a pending request, or the outcome of the approved
  * call.
  */
-function describeApprovalEnd({ state, expiresAt, approvers, result }: Approval): string {
+function describeApprovalOutcome({ state, expiresAt, approvers, result }: Approval): string {
   switch (state) {
     case 'pending':
       return ` until ${formatSecond(expiresAt)} for an owner${approvers.map((one) => ` or ${one}`).join('')}`;

@@ -1,13 +1,13 @@
 import { type DecisionRules, resolveAgent } from '@parley/channels';
 import type { InboundMessage } from '@parley/core';
-import type { ShownAgent } from '@parley/gateway';
+import type { AgentSummary } from '@parley/gateway';
 import { CHANNEL_DEFINITIONS } from '@parley/gateway/channel-definitions';
 import { listOwners, planAccounts } from '../access.ts';
 import { type CliContext, formatJson } from '../cli.ts';
 import { CliError, UsageError } from '../data-folder.ts';
 import { operateAndPrint } from '../operate.ts';
 import { readSettings } from '../settings.ts';
-import { stripControls } from '../terminal/text.ts';
+import { stripControlCharacters } from '../terminal/text.ts';
 
 /** `parley agents` (F14): lists all agents and the chats that each answers. */
 export function listAgents(cli: CliContext): Promise<number> {
@@ -16,7 +16,7 @@ export function listAgents(cli: CliContext): Promise<number> {
   );
 }
 
-function formatAgent(agent: ShownAgent): string {
+function formatAgent(agent: AgentSummary): string {
   const { name, title, emoji, isDefault, model, profile, workspace, owners = [], routes } = agent;
   const shown = [title, emoji].filter((part) => part !== null).join(' ');
   const lines = [
@@ -28,10 +28,10 @@ function formatAgent(agent: ShownAgent): string {
     `  owners     ${owners.join(', ')}`,
     `  answers    ${routes.length === 0 ? 'none: no rule routes to this agent' : routes.join('; ')}`,
   ];
-  return lines.map(stripControls).join('\n');
+  return lines.map(stripControlCharacters).join('\n');
 }
 
-interface RouteQuestion {
+interface RouteQuery {
   readonly person?: string;
   readonly account: string;
 }
@@ -40,20 +40,20 @@ interface RouteQuestion {
  * `parley agents CHANNEL:CHAT`: shows which agent answers in the chat, and which rule decides this.
  * The exit code is 1 when no agent can answer.
  */
-export async function showWhoAnswers(
+export async function showAnsweringAgent(
   cli: CliContext,
   chat: string,
-  asked: RouteQuestion,
+  asked: RouteQuery,
 ): Promise<number> {
-  const place = readAskedChat(chat, asked);
+  const place = parseQueriedChat(chat, asked);
   const loaded = readSettings(cli.folder, cli.env);
   const { settings } = loaded;
   const accounts = planAccounts(loaded, listOwners(settings), CHANNEL_DEFINITIONS);
-  const rules = findRulesAt(place, accounts);
+  const rules = findAccountRules(place, accounts);
   const { agent, why, unknown } = resolveAgent(place, rules);
   if (unknown) {
     cli.print(
-      `No agent answers: the chat ${stripControls(chat)} is routed to an agent that does not exist.`,
+      `No agent answers: the chat ${stripControlCharacters(chat)} is routed to an agent that does not exist.`,
     );
     return 1;
   }
@@ -63,9 +63,9 @@ export async function showWhoAnswers(
   return 0;
 }
 
-type AskedPlace = Pick<InboundMessage, 'channel' | 'account' | 'chat' | 'sender'>;
+type QueriedChat = Pick<InboundMessage, 'channel' | 'account' | 'chat' | 'sender'>;
 
-function readAskedChat(chat: string, { person = '', account }: RouteQuestion): AskedPlace {
+function parseQueriedChat(chat: string, { person = '', account }: RouteQuery): QueriedChat {
   const [, channel, id] = /^([a-z][a-z0-9-]*):(\S+)$/.exec(chat) ?? [];
   if (channel === undefined || id === undefined) {
     throw new UsageError(
@@ -77,8 +77,8 @@ function readAskedChat(chat: string, { person = '', account }: RouteQuestion): A
 }
 
 /** Throws CliError for an account that is not in the settings. */
-function findRulesAt(
-  { channel, account }: AskedPlace,
+function findAccountRules(
+  { channel, account }: QueriedChat,
   accounts: ReturnType<typeof planAccounts>,
 ): DecisionRules {
   for (const one of accounts) {

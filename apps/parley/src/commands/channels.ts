@@ -1,5 +1,5 @@
 import type { OutputOf } from '@parley/gateway/operations';
-import { formatChannelLine, printLinks } from '../banner.ts';
+import { formatChannelLine, printLinkingInstructions } from '../banner.ts';
 import { type CliContext, formatJson } from '../cli.ts';
 import { formatCommandLine } from '../data-folder.ts';
 import { operateAndPrint, operateText, withOperations } from '../operate.ts';
@@ -14,7 +14,7 @@ export function listChannels(cli: CliContext): Promise<number> {
   return withOperations(cli, 'channels/report', async ({ perform }) => {
     const report = await perform('channels/report', {});
     cli.print(cli.json ? formatJson(report) : formatReport(report, cli));
-    if (!cli.json) await printLinks(cli, report.accounts);
+    if (!cli.json) await printLinkingInstructions(cli, report.accounts);
     return 0;
   });
 }

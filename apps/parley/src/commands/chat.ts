@@ -6,11 +6,11 @@ import type { CliContext } from '../cli.ts';
 import { type DataFolder, restrictFileMode } from '../data-folder.ts';
 import { findGateway } from '../running-gateway.ts';
 import { findChosenAgent, readSettings } from '../settings.ts';
-import { askOnce, type TerminalAnswer } from '../terminal/ask-once.ts';
+import { sendAndWaitForAnswer, type TerminalAnswer } from '../terminal/ask-once.ts';
 import { runConversation } from '../terminal/converse.ts';
 import { createGatewayClient } from '../terminal/gateway-client.ts';
 import { abortOnSignal } from '../terminal/interrupt.ts';
-import { stripControls } from '../terminal/text.ts';
+import { stripControlCharacters } from '../terminal/text.ts';
 
 /**
  * How long (ms) to wait for a gateway that is restarting. A restart takes seconds, and a script
@@ -32,7 +32,7 @@ export async function runChat({
   const { stdin, stdout } = process;
   const isTalk = stdin.isTTY && stdout.isTTY;
   const message = isTalk ? '' : await readMessage(stdin);
-  const own = (await findGateway(folder, env)) ? null : await startOwnGateway(folder, env);
+  const own = (await findGateway(folder, env)) ? null : await startTemporaryGateway(folder, env);
   const ended = new AbortController();
   const client = createGatewayClient(() => findGateway(folder, env), ended.signal, {
     downloads: join(folder.path, 'downloads'),
@@ -46,7 +46,7 @@ export async function runChat({
       await runConversation({ client, input: stdin, output: stdout, colour, ended });
       return interrupted.yes ? 130 : 0;
     }
-    const answer = await askOnce(client, ended, message);
+    const answer = await sendAndWaitForAnswer(client, ended, message);
     if (interrupted.yes) return 130;
     return printAnswer(answer);
   } catch (error) {
@@ -66,7 +66,7 @@ async function readMessage(stdin: NodeJS.ReadStream): Promise<string> {
 /** Only the agent's answer is written to standard output, so that scripts can use it. */
 function printAnswer({ text, isAnswered }: TerminalAnswer): number {
   const stream = isAnswered ? process.stdout : process.stderr;
-  if (text !== '') stream.write(`${stripControls(text)}\n`);
+  if (text !== '') stream.write(`${stripControlCharacters(text)}\n`);
   return isAnswered ? 0 : 1;
 }
 
@@ -82,7 +82,7 @@ function resolveTerminalChat(
 }
 
 /** Starts a gateway that logs to a file, because the terminal shows the conversation. */
-export async function startOwnGateway(folder: DataFolder, env: NodeJS.ProcessEnv) {
+export async function startTemporaryGateway(folder: DataFolder, env: NodeJS.ProcessEnv) {
   // The gateway is loaded lazily: it is large, and a chat through a running gateway does not need
   // it.
   const { startParley } = await import('../start-parley.ts');

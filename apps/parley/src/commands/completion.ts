@@ -14,7 +14,7 @@ interface CompletionWord {
  * The words that can follow a command path such as `cron add`. The path is empty for the first
  * word.
  */
-interface CompletionPlace {
+interface CompletionContext {
   readonly path: string;
   readonly words: readonly CompletionWord[];
 }
@@ -25,11 +25,11 @@ export async function printCompletion(
   program: Command,
   shell: ShellName,
 ): Promise<number> {
-  print(SCRIPTS[shell](listPlaces(program)));
+  print(SCRIPTS[shell](listCompletionContexts(program)));
   return 0;
 }
 
-function listPlaces(command: Command, path = ''): readonly CompletionPlace[] {
+function listCompletionContexts(command: Command, path = ''): readonly CompletionContext[] {
   const { commands } = command;
   const words = [
     ...commands.flatMap((one) =>
@@ -38,7 +38,7 @@ function listPlaces(command: Command, path = ''): readonly CompletionPlace[] {
     ...listOptions(command),
   ];
   const below = commands.flatMap((one) =>
-    listNames(one).flatMap((name) => listPlaces(one, `${path} ${name}`.trim())),
+    listNames(one).flatMap((name) => listCompletionContexts(one, `${path} ${name}`.trim())),
   );
   return [{ path, words }, ...below];
 }
@@ -62,13 +62,13 @@ function listNames(command: Command): readonly string[] {
   return [command.name(), ...command.aliases()];
 }
 
-const SCRIPTS: Readonly<Record<ShellName, (places: readonly CompletionPlace[]) => string>> = {
+const SCRIPTS: Readonly<Record<ShellName, (places: readonly CompletionContext[]) => string>> = {
   bash: createBashScript,
   zsh: createZshScript,
   fish: createFishScript,
 };
 
-function createBashScript(places: readonly CompletionPlace[]): string {
+function createBashScript(places: readonly CompletionContext[]): string {
   const cases = places.map(
     ({ path, words }) =>
       `    ${quoteForShell(path)}) echo ${quoteForShell(words.map(({ name }) => name).join(' '))} ;;`,
@@ -91,7 +91,7 @@ _parley() {
 complete -o default -F _parley parley`;
 }
 
-function createZshScript(places: readonly CompletionPlace[]): string {
+function createZshScript(places: readonly CompletionContext[]): string {
   const cases = places.map(({ path, words }) => {
     const described = words.map(({ name, about }) =>
       quoteForShell(`${name}:${about.replaceAll(':', '\\:')}`),
@@ -119,7 +119,7 @@ _parley() {
 compdef _parley parley`;
 }
 
-function createFishScript(places: readonly CompletionPlace[]): string {
+function createFishScript(places: readonly CompletionContext[]): string {
   const lines = places.flatMap(({ path, words }) =>
     words.map(({ name, about }) => {
       const word = name.startsWith('--') ? `-l ${name.slice(2)}` : `-a ${name}`;

@@ -1,8 +1,8 @@
-import { formatCounted } from '@parley/core';
+import { pluralize } from '@parley/core';
 import { describeProblem } from '@parley/settings';
 import { upgradeSettings } from '@parley/settings/upgrade';
 import { type CliContext, formatJson } from '../cli.ts';
-import { plugInForCommand } from '../plug-in.ts';
+import { loadPluginsForCommand } from '../plug-in.ts';
 import { checkSettings, type LoadedSettings } from '../settings.ts';
 import { findUnknownTools } from '../tool-names.ts';
 
@@ -32,7 +32,7 @@ export async function checkConfig(cli: CliContext): Promise<number> {
   for (const problem of [...problems, ...idle]) print(`${describeProblem(problem)}\n`);
   if (result.kind === 'invalid') {
     print(
-      `${folder.settingsFile}: ${formatCounted(problems.length, 'problem')}; Parley will not start.`,
+      `${folder.settingsFile}: ${pluralize(problems.length, 'problem')}; Parley will not start.`,
     );
     return 1;
   }
@@ -64,7 +64,7 @@ export async function checkWithPlugins({ folder, env }: Pick<CliContext, 'folder
     const result = addToolWarnings(first, []);
     return { result, loaded: result, ...nothing };
   }
-  const { definitions, report, agent, end } = await plugInForCommand(first, { folder, env });
+  const { definitions, report, agent, end } = await loadPluginsForCommand(first, { folder, env });
   const checked = checkSettings(folder, env, definitions);
   const added = agent.tools.flatMap(({ tools }) => tools.map(({ name }) => name));
   const result = checked.kind === 'ok' ? addToolWarnings(checked, added) : checked;

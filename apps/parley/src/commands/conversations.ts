@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { formatCounted, formatDuration } from '@parley/core';
+import { formatDuration, pluralize } from '@parley/core';
 import type { OutputOf } from '@parley/gateway/operations';
 import type { CliContext } from '../cli.ts';
 import { operateAndPrint } from '../operate.ts';
-import { formatSecond, formatTable, stripControls } from '../terminal/text.ts';
+import { formatSecond, formatTable, stripControlCharacters } from '../terminal/text.ts';
 import { formatMoney } from './usage.ts';
 
 /**
@@ -15,11 +15,11 @@ export function listConversations(
   limit: number,
   before?: number,
 ): Promise<number> {
-  return operateAndPrint(cli, 'conversations/list', { limit, before }, formatList);
+  return operateAndPrint(cli, 'conversations/list', { limit, before }, formatConversationList);
 }
 
 export function showConversation(cli: CliContext, id: string): Promise<number> {
-  return operateAndPrint(cli, 'conversations/show', { id }, conversationText);
+  return operateAndPrint(cli, 'conversations/show', { id }, formatConversation);
 }
 
 export function takeOverConversation(
@@ -32,7 +32,7 @@ export function takeOverConversation(
     'conversations/take-over',
     { conversationId, minutes },
     ({ until }) =>
-      `The agent stays silent in that conversation until ${formatSecond(until)}, or until you run "parley conversations hand-back ${stripControls(conversationId)}".`,
+      `The agent stays silent in that conversation until ${formatSecond(until)}, or until you run "parley conversations hand-back ${stripControlCharacters(conversationId)}".`,
   );
 }
 
@@ -54,7 +54,7 @@ export function replyToConversation(
   return operateAndPrint(cli, 'conversations/reply', order, ({ answered }) =>
     answered === 0
       ? 'The message is queued.'
-      : `The message is queued; the agent will no longer answer ${formatCounted(answered, 'message')}.`,
+      : `The message is queued; the agent will no longer answer ${pluralize(answered, 'message')}.`,
   );
 }
 
@@ -62,7 +62,7 @@ export function renameConversation(cli: CliContext, id: string, title: string): 
   return operateAndPrint(cli, 'conversations/rename', { id, title }, () =>
     title.trim() === ''
       ? 'The conversation has its original title again.'
-      : `The conversation is now named ${stripControls(title)}.`,
+      : `The conversation is now named ${stripControlCharacters(title)}.`,
   );
 }
 
@@ -95,13 +95,13 @@ export function markConversationRead(
 /** Without `isSure`, the command only prints what would be deleted. */
 export function deleteConversation(cli: CliContext, id: string, isSure: boolean): Promise<number> {
   if (!isSure) {
-    const command = `parley conversations delete ${stripControls(id)} --yes`;
+    const command = `parley conversations delete ${stripControlCharacters(id)} --yes`;
     return operateAndPrint(
       cli,
       'conversations/contents',
       { id },
       (contents) =>
-        `This would delete ${describeLoss(contents)} for everyone. It cannot be undone. Memories, spend records and the messages on the platform itself are kept. Nothing was deleted; to delete the conversation, run "${command}".`,
+        `This would delete ${describeDeletedContents(contents)} for everyone. It cannot be undone. Memories, spend records and the messages on the platform itself are kept. Nothing was deleted; to delete the conversation, run "${command}".`,
     );
   }
   return operateAndPrint(
@@ -109,29 +109,29 @@ export function deleteConversation(cli: CliContext, id: string, isSure: boolean)
     'conversations/delete',
     { id },
     ({ messages, cronJobs }) =>
-      `Deleted ${formatCounted(messages, 'message')} with ${cronJobs === 0 ? 'everything that belongs to them' : `everything that belongs to them, and ${formatCounted(cronJobs, 'job')}`}.`,
+      `Deleted ${pluralize(messages, 'message')} with ${cronJobs === 0 ? 'everything that belongs to them' : `everything that belongs to them, and ${pluralize(cronJobs, 'job')}`}.`,
   );
 }
 
-function describeLoss(contents: OutputOf<'conversations/contents'>): string {
+function describeDeletedContents(contents: OutputOf<'conversations/contents'>): string {
   const { messages, answers, files, cronJobs } = contents;
   const counts = [
-    formatCounted(messages, 'message'),
-    formatCounted(answers, 'answer'),
-    ...(files === 0 ? [] : [formatCounted(files, 'file')]),
-    ...(cronJobs === 0 ? [] : [formatCounted(cronJobs, 'job')]),
+    pluralize(messages, 'message'),
+    pluralize(answers, 'answer'),
+    ...(files === 0 ? [] : [pluralize(files, 'file')]),
+    ...(cronJobs === 0 ? [] : [pluralize(cronJobs, 'job')]),
   ];
   return new Intl.ListFormat('en').format(counts);
 }
 
 export function listTakeovers(cli: CliContext, limit: number, before?: number): Promise<number> {
-  return operateAndPrint(cli, 'conversations/takeovers', { limit, before }, formatRecord);
+  return operateAndPrint(cli, 'conversations/takeovers', { limit, before }, formatTakeoverList);
 }
 
 type ConversationList = OutputOf<'conversations/list'>;
-type Listed = ConversationList['conversations'][number];
+type ListedConversation = ConversationList['conversations'][number];
 
-function formatList({ now, conversations, next }: ConversationList): string {
+function formatConversationList({ now, conversations, next }: ConversationList): string {
   if (conversations.length === 0) return 'No conversations.';
   const rows = conversations.map((one) => [one.id, one.name ?? one.title, describeState(one, now)]);
   const more =
@@ -140,16 +140,16 @@ function formatList({ now, conversations, next }: ConversationList): string {
 }
 
 function describeState(
-  { takenOver, state, waiting }: Pick<Listed, 'takenOver' | 'state' | 'waiting'>,
+  { takenOver, state, waiting }: Pick<ListedConversation, 'takenOver' | 'state' | 'waiting'>,
   now: number,
 ): string {
-  const waits = waiting === 0 ? '' : `, ${formatCounted(waiting, 'message')} waiting`;
+  const waits = waiting === 0 ? '' : `, ${pluralize(waiting, 'message')} waiting`;
   if (takenOver === null) return `${state}${waits}`;
   const left = formatDuration(Math.max(0, takenOver.until - now));
   return `taken over by ${takenOver.by} for another ${left}${waits}`;
 }
 
-function conversationText(found: OutputOf<'conversations/show'>): string {
+function formatConversation(found: OutputOf<'conversations/show'>): string {
   const { id, name, title, now, agent, mode, model, usualModel, failure, last, spent } = found;
   return formatTable([
     ['conversation', id],
@@ -159,21 +159,18 @@ function conversationText(found: OutputOf<'conversations/show'>): string {
     ['model', model ?? usualModel],
     ['last', formatSecond(last.at)],
     ...(failure === null ? [] : [['failed', `${formatSecond(failure.at)}: ${failure.reason}`]]),
-    [
-      '30 days',
-      `${formatCounted(spent.turns, 'turn')}, ${spent.tokens} tokens, ${formatMoney(spent)}`,
-    ],
+    ['30 days', `${pluralize(spent.turns, 'turn')}, ${spent.tokens} tokens, ${formatMoney(spent)}`],
     ...found.files.map((file) => ['file', `${file.name ?? file.kind}, ${formatSecond(file.at)}`]),
   ]);
 }
 
 type TakeoverEntry = OutputOf<'conversations/takeovers'>['entries'][number];
 
-function formatRecord({ entries, next }: OutputOf<'conversations/takeovers'>): string {
+function formatTakeoverList({ entries, next }: OutputOf<'conversations/takeovers'>): string {
   if (entries.length === 0) return 'No one has taken over a conversation or written into one.';
   const lines = entries.map((one) =>
-    stripControls(
-      `${formatSecond(one.at)}  ${one.title ?? one.conversationId}: ${one.by} ${describeEntry(one)}`,
+    stripControlCharacters(
+      `${formatSecond(one.at)}  ${one.title ?? one.conversationId}: ${one.by} ${describeTakeoverEntry(one)}`,
     ),
   );
   const more =
@@ -183,7 +180,7 @@ function formatRecord({ entries, next }: OutputOf<'conversations/takeovers'>): s
   return [...lines, ...more].join('\n');
 }
 
-function describeEntry(entry: TakeoverEntry): string {
+function describeTakeoverEntry(entry: TakeoverEntry): string {
   if (entry.kind === 'reply') {
     return entry.as === 'agent' ? "wrote in the agent's name" : 'wrote under their own name';
   }

@@ -1,17 +1,17 @@
 import type { InputOf, OutputOf } from '@parley/gateway/operations';
 import { type CliContext, formatJson } from '../cli.ts';
 import { type Operations, operateAndPrint, withOperations } from '../operate.ts';
-import { formatSecond, stripControls } from '../terminal/text.ts';
+import { formatSecond, stripControlCharacters } from '../terminal/text.ts';
 
 export interface SettleFlags {
   readonly all?: boolean;
-  readonly kind?: ShownDeadLetter['kind'];
+  readonly kind?: ListedDeadLetter['kind'];
   readonly allowDuplicates?: boolean;
 }
 
 type DeadLetterList = OutputOf<'dead/list'>;
-type ShownDeadLetter = DeadLetterList['letters'][number];
-type SettleOrder = InputOf<'dead/settle'>;
+type ListedDeadLetter = DeadLetterList['letters'][number];
+type SettleRequest = InputOf<'dead/settle'>;
 
 /**
  * `parley dead …` (D06): lists, replays and drops dead letters. The exit code is 0 on success and 1
@@ -19,7 +19,7 @@ type SettleOrder = InputOf<'dead/settle'>;
  * database, and the next start carries it out with other due work.
  */
 export function listDeadLetters(cli: CliContext, limit: number, before?: number): Promise<number> {
-  return operateAndPrint(cli, 'dead/list', { limit, before }, formatList);
+  return operateAndPrint(cli, 'dead/list', { limit, before }, formatDeadLetterList);
 }
 
 export function showDeadLetter(cli: CliContext, id: number): Promise<number> {
@@ -29,7 +29,7 @@ export function showDeadLetter(cli: CliContext, id: number): Promise<number> {
     else
       cli.print(
         letter === null
-          ? describeMissing(id, await listKnownIds(operations))
+          ? describeMissingLetter(id, await listKnownIds(operations))
           : formatLetter(letter),
       );
     return letter === null ? 1 : 0;
@@ -38,22 +38,22 @@ export function showDeadLetter(cli: CliContext, id: number): Promise<number> {
 
 export function settleDeadLetters(
   cli: CliContext,
-  action: SettleOrder['action'],
+  action: SettleRequest['action'],
   ids: number[],
   { all, kind, allowDuplicates = false }: SettleFlags,
 ): Promise<number> {
   const kinds = kind === undefined ? (['refused', 'uncertain', 'unanswered'] as const) : [kind];
-  const order: SettleOrder = {
+  const order: SettleRequest = {
     action,
     letters: all ? { after: 0, kinds: [...kinds] } : ids,
     evenTwice: allowDuplicates,
   };
   return withOperations(cli, 'dead/settle', async (operations) => {
     const results: SettledLetter[] = [];
-    for (let rest: SettleOrder | null = order; rest !== null; ) {
+    for (let rest: SettleRequest | null = order; rest !== null; ) {
       const outcome: OutputOf<'dead/settle'> = await operations.perform('dead/settle', rest);
       results.push(...outcome.results);
-      rest = createNextOrder(order, outcome.next);
+      rest = createNextRequest(order, outcome.next);
     }
     if (cli.json) {
       cli.print(formatJson({ results }));
@@ -61,21 +61,21 @@ export function settleDeadLetters(
       const isMissing = results.some(({ result }) => result === 'missing');
       const near = isMissing ? await listKnownIds(operations) : [];
       cli.print(describeOutcome(results, operations.address !== null, near));
-      await printLeftAlone(operations, order, cli.print);
+      await printSkippedLetters(operations, order, cli.print);
     }
     return results.every(({ result }) => result !== 'missing' && result !== 'uncertain') ? 0 : 1;
   });
 }
 
-function createNextOrder(order: SettleOrder, next: number | null): SettleOrder | null {
+function createNextRequest(order: SettleRequest, next: number | null): SettleRequest | null {
   if (next === null || Array.isArray(order.letters)) return null;
   return { ...order, letters: { ...order.letters, after: next } };
 }
 
 /** Mentions the dead letters that `--all` skips because their messages may have been delivered. */
-async function printLeftAlone(
+async function printSkippedLetters(
   { perform }: Operations,
-  order: SettleOrder,
+  order: SettleRequest,
   print: CliContext['print'],
 ): Promise<void> {
   if (Array.isArray(order.letters) || order.action === 'drop' || order.evenTwice) return;
@@ -92,7 +92,7 @@ async function listKnownIds({ perform }: Operations): Promise<readonly number[]>
 
 type SettledLetter = OutputOf<'dead/settle'>['results'][number];
 
-function formatList({ letters, counts, next }: DeadLetterList): string {
+function formatDeadLetterList({ letters, counts, next }: DeadLetterList): string {
   const all = counts.refused + counts.uncertain + counts.unanswered;
   if (all === 0) return 'No failed messages.';
   const kinds = `${counts.refused} refused, ${counts.uncertain} uncertain, ${counts.unanswered} unanswered`;
@@ -100,19 +100,19 @@ function formatList({ letters, counts, next }: DeadLetterList): string {
   return [...letters.map(formatLetter), ...more, kinds].join('\n');
 }
 
-function formatLetter(letter: ShownDeadLetter): string {
+function formatLetter(letter: ListedDeadLetter): string {
   const { id, diedAt, kind, chat, reason, settled } = letter;
   const then = settled === null ? '' : `; ${settled.how} ${formatSecond(settled.at)}`;
   const lines = [
     `${id}  ${formatSecond(diedAt)}  ${kind}  ${chat}${then}`,
     ...(reason === '' ? [] : [`    because: ${toOneLine(reason)}`]),
-    ...listFacts(letter).map((fact) => `    ${fact}`),
+    ...listLetterDetails(letter).map((fact) => `    ${fact}`),
     ...listMessageLines(letter).map((line) => `    | ${line}`),
   ];
-  return lines.map(stripControls).join('\n');
+  return lines.map(stripControlCharacters).join('\n');
 }
 
-function listFacts(letter: ShownDeadLetter): readonly string[] {
+function listLetterDetails(letter: ListedDeadLetter): readonly string[] {
   if (letter.kind === 'unanswered') {
     const { count, messages, steps } = letter;
     return [
@@ -130,7 +130,7 @@ function listFacts(letter: ShownDeadLetter): readonly string[] {
   ];
 }
 
-function listMessageLines(letter: ShownDeadLetter): readonly string[] {
+function listMessageLines(letter: ListedDeadLetter): readonly string[] {
   if (letter.kind !== 'unanswered') return letter.text === '' ? [] : letter.text.split('\n');
   return letter.messages.flatMap(({ from, text, at }) => [
     `${toOneLine(from)}, ${formatSecond(at)}:`,
@@ -160,12 +160,12 @@ function describeOutcome(
       'Left alone, because it may have arrived',
       '. With --allow-duplicates, it is sent again and may arrive twice.',
     ),
-    ...of('missing').map((id) => describeMissing(id, known)),
+    ...of('missing').map((id) => describeMissingLetter(id, known)),
   ].join('\n');
 }
 
 /** Suggests the existing dead letter with the nearest number. */
-function describeMissing(id: number, known: readonly number[]): string {
+function describeMissingLetter(id: number, known: readonly number[]): string {
   const [near] = known.toSorted((a, b) => Math.abs(a - id) - Math.abs(b - id));
   const hint = near === undefined ? 'There are no dead letters.' : `Did you mean ${near}?`;
   return `There is no dead letter ${id}. ${hint}`;

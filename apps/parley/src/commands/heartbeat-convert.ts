@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { diffSouls, proposeTasks } from '@parley/agent';
-import { formatCounted, reasonOf, silentLogger, silentMeter, systemTime } from '@parley/core';
+import { pluralize, reasonOf, silentLogger, silentMeter, systemTime } from '@parley/core';
 import { createChatModel, OFFLINE_MODEL } from '@parley/models';
-import { checkProposal, isParleyForm } from '@parley/proactive';
+import { checkProposal, isParleyFormat } from '@parley/proactive';
 import type { Store } from '@parley/store';
 import type { Workspace } from '@parley/workspace';
 import { type CliContext, withStore } from '../cli.ts';
 import { CliError } from '../data-folder.ts';
-import { type ChosenAgent, createScrub, findChosenAgent } from '../settings.ts';
+import { type ChosenAgent, createSecretScrubber, findChosenAgent } from '../settings.ts';
 import { openWorkspaceForCommand } from '../shared-lock.ts';
-import { createSpending } from '../soul.ts';
-import { stripControls } from '../terminal/text.ts';
+import { createSpendingRecorder } from '../soul.ts';
+import { stripControlCharacters } from '../terminal/text.ts';
 
 const FILE = 'HEARTBEAT.md';
 const OWNER = { kind: 'owner', conversationId: 'heartbeat' } as const;
@@ -46,7 +46,7 @@ export function convertHeartbeat(cli: CliContext, flags: ConvertFlags): Promise<
     printProposal(cli, before.text, after, check);
     if (check.refusal !== null) {
       cli.print(
-        `\nThe proposal cannot be used: ${stripControls(check.refusal)}. ${FILE} is unchanged. Try again, or write the text yourself and pass it with --from FILE.`,
+        `\nThe proposal cannot be used: ${stripControlCharacters(check.refusal)}. ${FILE} is unchanged. Try again, or write the text yourself and pass it with --from FILE.`,
       );
       return 1;
     }
@@ -75,7 +75,7 @@ async function findTextToConvert({ for: viewFor }: Workspace) {
       `${FILE} has ${cut.total} characters, but only ${cut.shown} are read. Shorten it first.`,
     );
   }
-  return isParleyForm(text) ? { done: `${FILE} is already in Parley's format.` } : { text };
+  return isParleyFormat(text) ? { done: `${FILE} is already in Parley's format.` } : { text };
 }
 
 interface ConvertingAgent extends ChosenAgent {
@@ -90,8 +90,8 @@ async function requestProposal(
   text: string,
   from: string | undefined,
 ): Promise<string> {
-  if (from !== undefined) return readProposal(from);
-  if (createScrub(folder, env)(text) !== text) {
+  if (from !== undefined) return readProposalFile(from);
+  if (createSecretScrubber(folder, env)(text) !== text) {
     throw createConvertError(
       `${FILE} contains a secret from the settings, which must not reach a model. Remove it first.`,
     );
@@ -109,9 +109,11 @@ async function requestProposal(
       `A model has to read ${FILE}, but no model is configured. Add one to ${folder.settingsFile} ("parley setup" helps), or pass your own text with --from FILE.`,
     );
   }
-  print(`${stripControls(model.id)} is reading ${FILE}; this takes up to three minutes.\n`);
+  print(
+    `${stripControlCharacters(model.id)} is reading ${FILE}; this takes up to three minutes.\n`,
+  );
   const named = name === undefined ? undefined : { name, ofAll };
-  const spending = createSpending(settings, {
+  const spending = createSpendingRecorder(settings, {
     ...{ store, clock: time.clock, log: silentLogger, named, purpose: 'heartbeat' },
   });
   try {
@@ -125,7 +127,7 @@ async function requestProposal(
   }
 }
 
-function readProposal(path: string): string {
+function readProposalFile(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
@@ -139,21 +141,21 @@ function printProposal(
   after: string,
   { tasks, problems, lost }: ReturnType<typeof checkProposal>,
 ): void {
-  print(toVisibleLines(diffSouls(before.trimEnd(), after.trimEnd())));
-  print(`\nIt makes ${formatCounted(tasks.length, 'task')}:`);
-  for (const { name, schedule } of tasks) print(stripControls(`  ${name}  ${schedule}`));
-  for (const problem of problems) print(stripControls(`  ${problem}`));
+  print(stripControlCharactersByLine(diffSouls(before.trimEnd(), after.trimEnd())));
+  print(`\nIt makes ${pluralize(tasks.length, 'task')}:`);
+  for (const { name, schedule } of tasks) print(stripControlCharacters(`  ${name}  ${schedule}`));
+  for (const problem of problems) print(stripControlCharacters(`  ${problem}`));
   if (lost.length === 0) return;
   const more = lost.length > SHOWN_WORDS ? ` and ${lost.length - SHOWN_WORDS} more` : '';
   print(
-    stripControls(
+    stripControlCharacters(
       `Words from the previous tasks that are missing: ${lost.slice(0, SHOWN_WORDS).join(', ')}${more}`,
     ),
   );
 }
 
-function toVisibleLines(text: string): string {
-  return text.split('\n').map(stripControls).join('\n');
+function stripControlCharactersByLine(text: string): string {
+  return text.split('\n').map(stripControlCharacters).join('\n');
 }
 
 /** Throws CliError if standard input is not a terminal. */

@@ -4,14 +4,14 @@ import type { HookView } from '@parley/proactive';
 import type { CliContext } from '../cli.ts';
 import { CliError } from '../data-folder.ts';
 import { operateAndPrint } from '../operate.ts';
-import { formatMinute, stripControls } from '../terminal/text.ts';
+import { formatMinute, stripControlCharacters } from '../terminal/text.ts';
 
 /**
  * `parley hooks` (H09): lists the configured hooks, each with its target chat and its last event.
  */
 export function listHooks(cli: CliContext): Promise<number> {
   return operateAndPrint(cli, 'hooks/list', {}, ({ hooks }) =>
-    stripControls(hooks.map(formatHook).join('\n') || 'No hooks are configured.'),
+    stripControlCharacters(hooks.map(formatHook).join('\n') || 'No hooks are configured.'),
   );
 }
 

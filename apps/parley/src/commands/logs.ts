@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { formatLogLine } from '@parley/core/telemetry';
 import type { LogQuery } from '@parley/gateway/api';
 import type { CliContext } from '../cli.ts';
-import { readKeptLog } from '../log-reader.ts';
+import { readStoredLog } from '../log-reader.ts';
 
 export interface LogsFlags extends Pick<LogQuery, 'level' | 'channel' | 'text'> {
   readonly chat?: string;
@@ -32,7 +32,7 @@ export async function printLogs(
     const isFirst = after === undefined;
     // With a limit of 0, the newest line is still read, because it marks where the new lines begin.
     const limit = isFirst ? Math.max(first, 1) : MAX_LINES;
-    const { lines, processes } = await readKeptLog(folder.logs, {
+    const { lines, processes } = await readStoredLog(folder.logs, {
       ...{ ...asked, conversation, after, limit },
     });
     for (const { at, raw, process } of lines.toReversed()) {

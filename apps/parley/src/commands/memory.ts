@@ -1,7 +1,7 @@
-import { formatCounted } from '@parley/core';
+import { pluralize } from '@parley/core';
 import { type CliContext, formatJson } from '../cli.ts';
 import { type Operations, operateAndPrint, withOperations } from '../operate.ts';
-import { formatMinute, stripControls } from '../terminal/text.ts';
+import { formatMinute, stripControlCharacters } from '../terminal/text.ts';
 
 /**
  * `parley memory list` (G14): lists the memories visible to the owner, because anyone who can run
@@ -13,7 +13,9 @@ export function listMemories(cli: CliContext): Promise<number> {
     const lines = people.flatMap(({ person, memories }) =>
       memories.map(({ file, id, facts, text }) => [file, id, facts, person ?? '-', text]),
     );
-    return lines.map((line) => stripControls(line.join('  '))).join('\n') || 'Nothing is saved.';
+    return (
+      lines.map((line) => stripControlCharacters(line.join('  '))).join('\n') || 'Nothing is saved.'
+    );
   });
 }
 
@@ -24,7 +26,7 @@ export function searchMemories(cli: CliContext, words: string): Promise<number> 
     'memory/search',
     { words },
     ({ hits }) =>
-      hits.map(({ source, text }) => stripControls(`${source}  ${text}`)).join('\n') ||
+      hits.map(({ source, text }) => stripControlCharacters(`${source}  ${text}`)).join('\n') ||
       'Nothing was found.',
     ({ hits }) => (hits.length === 0 ? 1 : 0),
   );
@@ -36,7 +38,7 @@ export function rebuildIndex(cli: CliContext): Promise<number> {
     'memory/rebuild',
     {},
     ({ memories }) =>
-      `The index now contains ${formatCounted(memories, 'memory', 'memories')} from memory/.`,
+      `The index now contains ${pluralize(memories, 'memory', 'memories')} from memory/.`,
   );
 }
 
@@ -49,7 +51,10 @@ export function listVersions(cli: CliContext): Promise<number> {
       `${version}  ${formatMinute(at)} UTC  ${why ?? 'written by hand'}`,
       ...changes.map((change) => `  ${change}`),
     ]);
-    return lines.map(stripControls).join('\n') || 'There are no saved versions of MEMORY.md yet.';
+    return (
+      lines.map(stripControlCharacters).join('\n') ||
+      'There are no saved versions of MEMORY.md yet.'
+    );
   });
 }
 
@@ -68,7 +73,7 @@ export function diffVersion(cli: CliContext, asked: string | undefined): Promise
     }
     const { diff } = await perform('files/version', { ...FILE, version });
     if (cli.json) cli.print(formatJson({ version, diff }));
-    else cli.print(stripControls(`${version} → MEMORY.md\n${diff || 'Nothing differs.'}`));
+    else cli.print(stripControlCharacters(`${version} → MEMORY.md\n${diff || 'Nothing differs.'}`));
     return 0;
   });
 }
@@ -88,7 +93,7 @@ export function restoreVersion(cli: CliContext, version: string): Promise<number
     { ...FILE, version },
     ({ kind }) =>
       kind === 'written'
-        ? `MEMORY.md was restored to ${stripControls(version)}. The previous text was saved as a version.`
+        ? `MEMORY.md was restored to ${stripControlCharacters(version)}. The previous text was saved as a version.`
         : 'MEMORY.md is unchanged, because another process has just written to it. Run the command again.',
     ({ kind }) => (kind === 'written' ? 0 : 1),
   );

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { decodeText, formatCounted, ParleyError, reasonOf } from '@parley/core';
+import { decodeText, ParleyError, pluralize, reasonOf } from '@parley/core';
 import type { InputOf, OutputOf } from '@parley/gateway/operations';
 import type { CliContext } from '../cli.ts';
 import { operateAndPrint, operateText } from '../operate.ts';
-import { stripControls } from '../terminal/text.ts';
+import { stripControlCharacters } from '../terminal/text.ts';
 
 export function listJobs(cli: CliContext): Promise<number> {
   return operateAndPrint(cli, 'cron/list', {}, ({ jobs }) =>
-    stripControls(jobs.map(({ line }) => line).join('\n') || 'There are no jobs.'),
+    stripControlCharacters(jobs.map(({ line }) => line).join('\n') || 'There are no jobs.'),
   );
 }
 
@@ -69,7 +69,7 @@ export function runHeartbeatNow(cli: CliContext, task: string): Promise<number> 
 /** Describes the text outside the tasks, which every task's run receives. */
 export function formatContextLine(context: string): string {
   const lines = context.split('\n').filter((line) => line.trim() !== '');
-  return `${formatCounted(lines.length, 'line')} outside the tasks, included in each task's run`;
+  return `${pluralize(lines.length, 'line')} outside the tasks, included in each task's run`;
 }
 
 /** Formats a report for the terminal: the tasks in order, followed by the problems. */
@@ -90,6 +90,6 @@ export function formatHeartbeat(report: OutputOf<'heartbeat/report'>): string {
     ...(problems.length === 0 ? [] : ['', ...problems]),
   ]
     .flatMap((text) => text.split('\n'))
-    .map(stripControls)
+    .map(stripControlCharacters)
     .join('\n');
 }

@@ -2,9 +2,9 @@ import type { OutputOf } from '@parley/gateway/operations';
 import type { CliContext } from '../cli.ts';
 import { operateAndPrint } from '../operate.ts';
 import { findChosenAgent, readSettings } from '../settings.ts';
-import { formatTable, stripControls } from '../terminal/text.ts';
+import { formatTable, stripControlCharacters } from '../terminal/text.ts';
 
-type ShownSkill = OutputOf<'skills/list'>['skills'][number];
+type ListedSkill = OutputOf<'skills/list'>['skills'][number];
 
 /** `parley skills` (S09): lists the skills; the exit code is 1 if a skill was refused. */
 export function listSkills(cli: CliContext): Promise<number> {
@@ -29,7 +29,7 @@ export function showSkill(cli: CliContext, name: string): Promise<number> {
     ({ skills, text, reason }) =>
       [
         ...skills.map(formatSkillPage),
-        text === null ? reason && `(${reason})` : stripControls(text),
+        text === null ? reason && `(${reason})` : stripControlCharacters(text),
       ]
         .filter((part) => part !== null)
         .join('\n'),
@@ -38,7 +38,7 @@ export function showSkill(cli: CliContext, name: string): Promise<number> {
   );
 }
 
-function isSkillRefused({ state }: ShownSkill): boolean {
+function isSkillRefused({ state }: ListedSkill): boolean {
   return state === 'refused';
 }
 
@@ -59,7 +59,7 @@ const STATES = [
 ] as const;
 
 /** Formats all skills as a table for the terminal, followed by a summary. */
-export function formatSkillTable(all: readonly ShownSkill[], limits: SkillLimits): string {
+export function formatSkillTable(all: readonly ListedSkill[], limits: SkillLimits): string {
   if (all.length === 0) return 'There are no skills. docs/skills.md explains where to put them.';
   const sorted = STATES.flatMap((state) => all.filter((one) => one.state === state));
   const rows = sorted.map((one) => [
@@ -75,7 +75,7 @@ export function formatSkillTable(all: readonly ShownSkill[], limits: SkillLimits
 }
 
 /** Formats the details of one skill for the terminal. */
-export function formatSkillPage(skill: ShownSkill): string {
+export function formatSkillPage(skill: ListedSkill): string {
   const { name, emoji, source, state, reason, command, install, primaryEnv, warnings } = skill;
   const lines = [
     `${name}${emoji === null ? '' : ` ${emoji}`}`,
@@ -83,22 +83,22 @@ export function formatSkillPage(skill: ShownSkill): string {
     `state        ${state}${reason === null ? '' : `: ${reason}`}`,
     `description  ${skill.description || 'none'}`,
     `audience     ${skill.readers}`,
-    `model        ${describeForModel(skill)}`,
+    `model        ${describeModelVisibility(skill)}`,
     `command      ${command === null ? (skill.commandProblem ?? 'none') : `/${command}`}`,
     ...(primaryEnv === null ? [] : [`key          ${formatKey(name, primaryEnv)}`]),
     ...install.map((step) => `to install   ${step}`),
     ...warnings.map((warning) => `guessed      ${warning}`),
   ];
-  return `${lines.map(toPlainLine).join('\n')}\n`;
+  return `${lines.map(toSingleLine).join('\n')}\n`;
 }
 
-function formatKey(skill: string, { name, from }: NonNullable<ShownSkill['primaryEnv']>): string {
+function formatKey(skill: string, { name, from }: NonNullable<ListedSkill['primaryEnv']>): string {
   if (from === 'environment') return `${name}, set in the environment`;
   if (from === 'settings') return `${name}, from skills.entries.${skill}.apiKey`;
   return `${name}, not set: set the variable, or skills.entries.${skill}.apiKey`;
 }
 
-function describeForModel({ forModel, state, tokens, show }: ShownSkill): string {
+function describeModelVisibility({ forModel, state, tokens, show }: ListedSkill): string {
   if (!forModel) return 'does not see the skill';
   if (show === 'inline') return `sees the full text, ${tokens} tokens`;
   return state === 'ready'
@@ -116,7 +116,7 @@ function describeRemark({
   state,
   show,
   primaryEnv,
-}: ShownSkill): string {
+}: ListedSkill): string {
   const remarks = [
     reason,
     commandProblem,
@@ -132,13 +132,13 @@ function describeRemark({
   return remarks.filter((remark) => remark !== null).join('; ');
 }
 
-function formatSummary(all: readonly ShownSkill[], { max, maxCharacters }: SkillLimits): string {
+function formatSummary(all: readonly ListedSkill[], { max, maxCharacters }: SkillLimits): string {
   const ready = all.filter(({ state }) => state === 'ready');
   const tokens = ready.reduce((total, one) => total + one.tokens, 0);
   return `${ready.length} of ${all.length} ready; the list costs about ${tokens} tokens per prompt (at most ${max} skills, ${maxCharacters} characters).`;
 }
 
 /** Names and reasons contain text from untrusted files, so control characters are removed. */
-function toPlainLine(text: string): string {
-  return stripControls(text).replaceAll('\n', ' ');
+function toSingleLine(text: string): string {
+  return stripControlCharacters(text).replaceAll('\n', ' ');
 }

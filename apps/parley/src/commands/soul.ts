@@ -4,7 +4,7 @@ import type { OutputOf } from '@parley/gateway/operations';
 import type { CliContext } from '../cli.ts';
 import { CliError } from '../data-folder.ts';
 import { operateAndPrint } from '../operate.ts';
-import { stripControls } from '../terminal/text.ts';
+import { stripControlCharacters } from '../terminal/text.ts';
 
 /**
  * `parley soul …` (W06): lists, shows and changes the versions of SOUL.md. The exit code is 0 on
@@ -22,7 +22,7 @@ export function listSouls(cli: CliContext): Promise<number> {
 export function showSoul(cli: CliContext, number: number, what: 'text' | 'diff'): Promise<number> {
   return operateAndPrint(cli, 'soul/show', { number }, (version) => {
     const points = ({ points }: SoulCheckFinding) => (points > 0 ? ` (-${points})` : '');
-    return `${addFindings(version, points)}\n\n${stripControls(version[what])}`;
+    return `${appendFindings(version, points)}\n\n${stripControlCharacters(version[what])}`;
   });
 }
 
@@ -31,30 +31,30 @@ export function decideSoul(
   number: number,
   action: 'apply' | 'veto' | 'rollback',
 ): Promise<number> {
-  return operateAndPrint(cli, `soul/${action}`, { number }, addFindings, getExitCode);
+  return operateAndPrint(cli, `soul/${action}`, { number }, appendFindings, getExitCode);
 }
 
 export function proposeSoul(cli: CliContext, file: string, reason: string): Promise<number> {
   const proposal = { text: readSoulFile(file), reason };
-  return operateAndPrint(cli, 'soul/propose', proposal, addFindings, getExitCode);
+  return operateAndPrint(cli, 'soul/propose', proposal, appendFindings, getExitCode);
 }
 
-type ShownSoul = OutputOf<'soul/show'>;
-type SoulCheckFinding = ShownSoul['findings'][number];
+type SoulDetails = OutputOf<'soul/show'>;
+type SoulCheckFinding = SoulDetails['findings'][number];
 
-function getExitCode({ state }: ShownSoul): number {
+function getExitCode({ state }: SoulDetails): number {
   return state === 'refused' ? 1 : 0;
 }
 
-function addFindings(version: ShownSoul, more = (_finding: SoulCheckFinding) => ''): string {
+function appendFindings(version: SoulDetails, more = (_finding: SoulCheckFinding) => ''): string {
   const findings = version.findings.map((one) =>
-    stripControls(`  ${one.rule}: ${one.text}${more(one)}`),
+    stripControlCharacters(`  ${one.rule}: ${one.text}${more(one)}`),
   );
   return [formatSoul(version), ...findings].join('\n');
 }
 
-function formatSoul({ name, made, status, score, origin, reason }: ShownSoul): string {
-  return stripControls([name, made, status, score, origin, reason].join('  '));
+function formatSoul({ name, made, status, score, origin, reason }: SoulDetails): string {
+  return stripControlCharacters([name, made, status, score, origin, reason].join('  '));
 }
 
 function readSoulFile(file: string): string {

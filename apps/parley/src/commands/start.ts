@@ -27,10 +27,10 @@ export async function runStart(
   const signal = waitForSignal();
   restrictFileMode();
   const options = { folder, env, ...systemTime, checkpoint, endsWhenStill: true, ...how };
-  let ending = await runToEnd(signal, options);
+  let ending = await runUntilExit(signal, options);
   while (ending.kind === 'restart') {
     process.stdout.write('Parley starts again.\n\n');
-    ending = await runToEnd(signal, options);
+    ending = await runUntilExit(signal, options);
   }
   const message =
     ending.kind === 'stop'
@@ -48,15 +48,15 @@ export async function runStart(
  * The reason why Parley exits: a request to stop or restart, or a newer version that has changed
  * the database.
  */
-type ProcessEnding =
+type ExitReason =
   | { readonly kind: 'stop' }
   | { readonly kind: 'restart' }
   | { readonly kind: 'outdated'; readonly version: string };
 
-async function runToEnd(signal: Promise<void>, options: StartOptions): Promise<ProcessEnding> {
+async function runUntilExit(signal: Promise<void>, options: StartOptions): Promise<ExitReason> {
   const screen = createPairingScreen(process.stdout);
   const onState = screen.note.bind(screen);
-  const { promise: over, resolve: end } = Promise.withResolvers<ProcessEnding>();
+  const { promise: over, resolve: end } = Promise.withResolvers<ExitReason>();
   void signal.then(() => end({ kind: 'stop' }));
   const parley = await startParley({
     ...options,

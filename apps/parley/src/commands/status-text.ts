@@ -1,9 +1,9 @@
-import { formatCounted, formatDuration } from '@parley/core';
-import type { ShownAgent } from '@parley/gateway';
+import { formatDuration, pluralize } from '@parley/core';
+import type { AgentSummary } from '@parley/gateway';
 import type { OutputOf } from '@parley/gateway/operations';
 import { formatChannelLine } from '../banner.ts';
 import { type DataFolder, formatCommandLine } from '../data-folder.ts';
-import { stripControls } from '../terminal/text.ts';
+import { stripControlCharacters } from '../terminal/text.ts';
 import { formatWebhookAddress } from '../webhook-address.ts';
 import { formatMoney } from './usage.ts';
 
@@ -48,7 +48,7 @@ export function listStatusLines(report: GatewayStatus, folder: DataFolder): stri
     ...toStatusLine(
       'today',
       today &&
-        `${today.tokens} tokens, ${formatMoney({ ...today, unpriced: turns?.unpriced ?? 0 })}, ${formatCounted(today.people, 'person', 'people')}, ${formatCounted(today.groups, 'group')}`,
+        `${today.tokens} tokens, ${formatMoney({ ...today, unpriced: turns?.unpriced ?? 0 })}, ${pluralize(today.people, 'person', 'people')}, ${pluralize(today.groups, 'group')}`,
     ),
     ...toStatusLine('queue', waiting && formatQueue(waiting)),
     ...toStatusLine(
@@ -82,7 +82,7 @@ function listChannelLines({ channels, publicUrl }: GatewayStatus): readonly stri
 
 function formatQueue({ messages, oldestMs }: NonNullable<GatewayStatus['waiting']>): string {
   if (messages === 0) return 'no messages wait';
-  const count = formatCounted(messages, 'message');
+  const count = pluralize(messages, 'message');
   // All waiting messages need a person who has taken over the chat or has to approve a call.
   if (oldestMs === 0) return `${count} waiting`;
   return `${count} waiting, the oldest for ${formatDuration(oldestMs)}`;
@@ -91,14 +91,14 @@ function formatQueue({ messages, oldestMs }: NonNullable<GatewayStatus['waiting'
 /**
  * Returns the lines for several agents; the other lines of the report describe the default agent.
  */
-export function listAgentLines(agents: readonly ShownAgent[]): readonly string[] {
+export function listAgentLines(agents: readonly AgentSummary[]): readonly string[] {
   return agents.flatMap(({ name, title, model, workspace = '-', isDefault, routes }) => {
     if (isDefault) return [];
     const rules =
       routes.length === 0 ? 'no rule routes to this agent' : `answers ${routes.join(', ')}`;
     return toStatusLine(
       'agent',
-      stripControls(`${name} (${title}): ${model}; ${workspace}; ${rules}`),
+      stripControlCharacters(`${name} (${title}): ${model}; ${workspace}; ${rules}`),
     );
   });
 }

@@ -1,8 +1,8 @@
 import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { formatDuration, systemTime } from '@parley/core';
-import type { RetentionAges, RetentionRun, StorageUse, TableUse } from '@parley/store';
-import { printLinks } from '../banner.ts';
+import type { RetentionAges, RetentionRun, StorageUsage, TableUsage } from '@parley/store';
+import { printLinkingInstructions } from '../banner.ts';
 import { type CliContext, formatJson, withStore } from '../cli.ts';
 import { withOperations } from '../operate.ts';
 import { listAgents, toRetentionAges } from '../settings.ts';
@@ -23,7 +23,7 @@ export function showStatus(cli: CliContext): Promise<number> {
       const { agents } = await perform('agents/list', {});
       const lines = [`${report.agent} at ${address}`, ...listStatusLines(report, cli.folder)];
       cli.print([...lines, ...listAgentLines(agents)].join('\n'));
-      await printLinks(cli, report.channels);
+      await printLinkingInstructions(cli, report.channels);
     }
     const isWhole = report.channels.every(
       ({ state, defects }) => WORKS.has(state.kind) && defects === undefined,
@@ -48,7 +48,7 @@ export function showStorage(cli: CliContext): Promise<number> {
   });
 }
 
-interface StorageReport extends StorageUse {
+interface StorageReport extends StorageUsage {
   readonly maxMegabytes: number | 'unlimited';
   readonly workspace: FolderFiles;
   readonly lastRun: RetentionRun | null;
@@ -105,8 +105,8 @@ function describeLastRun(run: RetentionRun | null, now: number): string {
   return `${formatDuration(now - run.endedAt)} ago: ${run.removed} rows in ${formatDuration(run.tookMs)}${size}`;
 }
 
-function toTableRow({ table, bytes, rows, old, bound }: TableUse, ages: RetentionAges): string[] {
-  const kept = typeof bound === 'string' ? bound : describeBound(bound, ages);
+function toTableRow({ table, bytes, rows, old, bound }: TableUsage, ages: RetentionAges): string[] {
+  const kept = typeof bound === 'string' ? bound : describeRetentionBound(bound, ages);
   return [table, formatSize(bytes), String(rows), String(old.rows), kept];
 }
 
@@ -118,7 +118,10 @@ const SETTINGS: Readonly<Record<keyof RetentionAges, string>> = {
   spend: 'retention.spendDays',
 };
 
-function describeBound(bound: readonly (keyof RetentionAges)[], ages: RetentionAges): string {
+function describeRetentionBound(
+  bound: readonly (keyof RetentionAges)[],
+  ages: RetentionAges,
+): string {
   return bound
     .map((name) => {
       const days = ages[name] / (24 * 60 * 60_000);

@@ -1,4 +1,4 @@
-import { formatCounted, formatDuration } from '@parley/core';
+import { formatDuration, pluralize } from '@parley/core';
 import type { InputOf, OutputOf } from '@parley/gateway/operations';
 import type { UsageFigures } from '@parley/store';
 import type { CliContext } from '../cli.ts';
@@ -31,7 +31,7 @@ function formatUsage(report: UsageReport): string {
     `${formatPeriod(report)} (${report.timeZone})`,
     '',
     isUsed(total) ? table : 'Nothing was used.',
-    ...listNotes(report),
+    ...listUsageNotes(report),
     '',
     ...listCapLines(report),
   ].join('\n');
@@ -81,13 +81,13 @@ export function formatMoney({
   return costUsd === 0 ? 'unknown cost' : `over $${costUsd.toFixed(4)}`;
 }
 
-function listNotes({ total, isWhole, days }: UsageReport): string[] {
+function listUsageNotes({ total, isWhole, days }: UsageReport): string[] {
   const oldest = days[0]?.day ?? '';
   return [
     ...(total.unpriced === 0
       ? []
       : [
-          `The price of ${formatCounted(total.unpriced, 'turn')} is unknown; set the model's price in the settings.`,
+          `The price of ${pluralize(total.unpriced, 'turn')} is unknown; set the model's price in the settings.`,
         ]),
     ...(isWhole
       ? []

@@ -1,7 +1,7 @@
 import { describeWhyAnswer } from '@parley/channels/timeline-text';
 import type { CliContext } from '../cli.ts';
 import { operateAndPrint } from '../operate.ts';
-import { stripControls } from '../terminal/text.ts';
+import { stripControlCharacters } from '../terminal/text.ts';
 
 /**
  * `parley why MESSAGE` (D08): explains what happened to a message. The exit code is 1 unless
@@ -12,7 +12,7 @@ export function showWhy(cli: CliContext, message: string): Promise<number> {
     cli,
     'why/message',
     { message },
-    (answer) => stripControls(describeWhyAnswer(answer, 'terminal')),
+    (answer) => stripControlCharacters(describeWhyAnswer(answer, 'terminal')),
     ({ kind }) => (kind === 'found' ? 0 : 1),
   );
 }

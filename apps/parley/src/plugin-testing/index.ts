@@ -7,7 +7,7 @@ import type { GatewayStatus } from '@parley/gateway/api';
 import { type DataFolder, locateDataFolder } from '../data-folder.ts';
 import { askGateway, findGateway } from '../running-gateway.ts';
 import { startParley as startGateway } from '../start-parley.ts';
-import { askOnce } from '../terminal/ask-once.ts';
+import { sendAndWaitForAnswer } from '../terminal/ask-once.ts';
 import { createGatewayClient } from '../terminal/gateway-client.ts';
 import { type ScriptedAnswer, type ScriptedModel, startScriptedModel } from './scripted-model.ts';
 
@@ -58,7 +58,7 @@ export async function startParley(options: TestParleyOptions): Promise<TestParle
   if (model !== undefined) opened.defer(() => model.close());
   const { PARLEY_HOME: _home, ...env } = process.env;
   const folder = locateDataFolder(data, env);
-  writeFileSync(folder.settingsFile, settingsText(options, model));
+  writeFileSync(folder.settingsFile, createSettingsText(options, model));
   let log = '';
   const logTo = {
     write(line: string) {
@@ -68,19 +68,19 @@ export async function startParley(options: TestParleyOptions): Promise<TestParle
   const running = await startGateway({ folder, env, ...systemTime, checkpoint() {}, logTo });
   opened.defer(() => running.close());
   const find = () => findGateway(folder, env);
-  await refuseBrokenPlugin(find, () => log);
+  await assertPluginWorks(find, () => log);
   const everything = opened.move();
   return {
     address: running.address,
     token: running.token,
     toolResults: model?.toolResults ?? [],
-    ask: (text) => ask(find, folder, text),
+    ask: (text) => askAgent(find, folder, text),
     log: () => log,
     close: () => everything.disposeAsync(),
   };
 }
 
-function settingsText(
+function createSettingsText(
   { plugin, options = {}, settings }: TestParleyOptions,
   scripted: ScriptedModel | undefined,
 ): string {
@@ -95,9 +95,9 @@ function settingsText(
   });
 }
 
-type Find = () => ReturnType<typeof findGateway>;
+type FindRunningGateway = () => ReturnType<typeof findGateway>;
 
-async function refuseBrokenPlugin(find: Find, log: () => string): Promise<void> {
+async function assertPluginWorks(find: FindRunningGateway, log: () => string): Promise<void> {
   const gateway = await find();
   if (gateway === null) throw new PluginTestError('plugin-fails', `Parley has ended:\n${log()}`);
   const { plugins } = await askGateway<GatewayStatus>(gateway, '/api/status/report');
@@ -106,11 +106,15 @@ async function refuseBrokenPlugin(find: Find, log: () => string): Promise<void> 
   throw new PluginTestError('plugin-fails', `${broken.join('\n')}\n\nIts log:\n${log()}`);
 }
 
-async function ask(find: Find, folder: DataFolder, text: string): Promise<string> {
+async function askAgent(
+  find: FindRunningGateway,
+  folder: DataFolder,
+  text: string,
+): Promise<string> {
   const ended = new AbortController();
   const place = { downloads: join(folder.path, 'downloads'), chat: 'main' };
   const client = createGatewayClient(find, ended.signal, place);
-  const answer = await askOnce(client, ended, text);
+  const answer = await sendAndWaitForAnswer(client, ended, text);
   if (answer.isAnswered) return answer.text;
   throw new PluginTestError('no-answer', answer.text);
 }

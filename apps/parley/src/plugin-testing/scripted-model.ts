@@ -31,7 +31,9 @@ export async function startScriptedModel(
     const { messages } = Asked.parse(await json(request));
     const last = messages.at(-1);
     if (last?.role === 'tool') toolResults.push(String(last.content));
-    const body = completion(left.shift() ?? 'The test does not provide any more answers.');
+    const body = toCompletionResponse(
+      left.shift() ?? 'The test does not provide any more answers.',
+    );
     response.setHeader('content-type', 'application/json').end(JSON.stringify(body));
   });
   server.listen(0, '127.0.0.1');
@@ -50,7 +52,7 @@ export async function startScriptedModel(
 }
 
 /** Formats an answer as in the OpenAI API. */
-function completion(answer: ScriptedAnswer): object {
+function toCompletionResponse(answer: ScriptedAnswer): object {
   const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
   if (typeof answer === 'string') {
     const message = { role: 'assistant', content: answer };

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { askOnce, findAnswer } from './ask-once.ts';
+import { findAnswer, sendAndWaitForAnswer } from './ask-once.ts';
 import {
   type ChatHistory,
   createGatewayClient,
@@ -92,7 +92,7 @@ describe('a message from a script', () => {
         await once(ended.signal, 'abort');
       },
     };
-    const asking = askOnce(client, ended, 'hi');
+    const asking = sendAndWaitForAnswer(client, ended, 'hi');
     await expect.poll(() => reads.length).toBe(1);
     tell(part('a', { turnId: 't' }));
     reads[0]?.([asked('m', null, 't')]);
@@ -108,7 +108,7 @@ describe('a message from a script', () => {
       downloads: '/nowhere',
       chat: 'main',
     });
-    await expect(askOnce(client, ended, 'hi')).rejects.toMatchObject({
+    await expect(sendAndWaitForAnswer(client, ended, 'hi')).rejects.toMatchObject({
       code: 'status-unanswered',
       message: expect.stringContaining('another version of Parley. Restart it'),
     });
@@ -123,7 +123,7 @@ describe('a message from a script', () => {
       chat: 'main',
       mayBeAwayMs: 50,
     });
-    const asking = askOnce(client, ended, 'hi');
+    const asking = sendAndWaitForAnswer(client, ended, 'hi');
     await gateway.isWatched;
     gateway.end();
     await expect(asking).rejects.toMatchObject({ code: 'gateway-gone' });
@@ -136,7 +136,9 @@ describe('a message from a script', () => {
       chat: 'main',
       mayBeAwayMs: 50,
     });
-    await expect(askOnce(client, ended, 'hi')).rejects.toMatchObject({ code: 'gateway-gone' });
+    await expect(sendAndWaitForAnswer(client, ended, 'hi')).rejects.toMatchObject({
+      code: 'gateway-gone',
+    });
   });
 });
 

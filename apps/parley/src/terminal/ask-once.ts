@@ -17,13 +17,13 @@ const NO_ANSWER: TerminalAnswer = { text: '', isAnswered: true };
  * Sends one message and waits for its answer. Throws CliError if the message is refused or the
  * gateway has stopped.
  */
-export async function askOnce(
+export async function sendAndWaitForAnswer(
   client: Pick<GatewayClient, 'send' | 'history' | 'watch'>,
   ended: AbortController,
   message: string,
 ): Promise<TerminalAnswer> {
   if (message.trim() === '') return NO_ANSWER;
-  const waits = setTimeout(printThatItWaits, QUIET_WAIT_MS);
+  const waits = setTimeout(printWaitingNotice, QUIET_WAIT_MS);
   try {
     const sent = await client.send(message.trimEnd());
     if (sent.kind === 'refused' || sent.kind === 'ignored') {
@@ -38,7 +38,7 @@ export async function askOnce(
   }
 }
 
-function printThatItWaits(): void {
+function printWaitingNotice(): void {
   process.stderr.write(
     'Waiting for the answer. Ctrl-C stops waiting; a running gateway still answers.\n',
   );

@@ -40,7 +40,7 @@ export async function runConversation(options: ConverseOptions): Promise<void> {
   const seen = listPartIds(await client.history());
   const line = createInterface({ input, output, prompt: PROMPT });
   const screen = createChatScreen(output, line, options.colour);
-  const talk = createTalk(client, screen, seen);
+  const talk = createTerminalConversation(client, screen, seen);
   output.write(`${MARK_PASTES}${WELCOME}`);
   const closed = readInput(line, input, screen, talk);
   line.prompt();
@@ -58,9 +58,9 @@ export async function runConversation(options: ConverseOptions): Promise<void> {
   await watching;
 }
 
-type TerminalTalk = ReturnType<typeof createTalk>;
+type TerminalConversation = ReturnType<typeof createTerminalConversation>;
 
-function createTalk(client: GatewayClient, screen: ChatScreen, seen: Set<string>) {
+function createTerminalConversation(client: GatewayClient, screen: ChatScreen, seen: Set<string>) {
   let waiting = IDLE;
   let answer = '';
   let fading: NodeJS.Timeout | undefined;
@@ -134,7 +134,7 @@ function readInput(
   line: Interface,
   input: NodeJS.ReadStream,
   screen: ChatScreen,
-  talk: TerminalTalk,
+  talk: TerminalConversation,
 ): Promise<void> {
   const joiner = createLineJoiner((message) => {
     if (message.trim() !== '') talk.send(message);

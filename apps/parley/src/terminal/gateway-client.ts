@@ -73,7 +73,7 @@ interface TerminalOptions {
   readonly mayBeAwayMs?: number | undefined;
 }
 
-interface TerminalQuestion extends Pick<TerminalOptions, 'chat'> {
+interface TerminalRequestOptions extends Pick<TerminalOptions, 'chat'> {
   readonly find: FindGateway;
   readonly signal: AbortSignal;
 }
@@ -90,7 +90,7 @@ export function createGatewayClient(
   const place = { find, signal, chat };
   const patience = { signal, mayBeAwayMs };
   const json = async (path: string, body?: object): Promise<unknown> =>
-    (await askTerminal(place, path, body)).json();
+    (await sendTerminalRequest(place, path, body)).json();
   return {
     /**
      * Retries until the gateway has accepted the message. All attempts use the same id, so the
@@ -103,7 +103,7 @@ export function createGatewayClient(
       return { id, kind: outcome.kind, reason: outcome.reason };
     },
     async history(): Promise<ChatHistory> {
-      const { entries } = readHistory(await retryUntilAnswered(() => json('/history'), patience));
+      const { entries } = parseHistory(await retryUntilAnswered(() => json('/history'), patience));
       return entries.map((entry) => (entry.type === 'part' ? addFileLine(entry) : entry));
     },
     /**
@@ -111,7 +111,7 @@ export function createGatewayClient(
      * the connection.
      */
     async watch(listener: GatewayListener): Promise<void> {
-      const away = createAwayTimer(mayBeAwayMs);
+      const away = createOutageTimer(mayBeAwayMs);
       const linked = () => {
         away.end();
         return listener.linked();
@@ -132,7 +132,7 @@ export function createGatewayClient(
   };
 }
 
-function readHistory(answer: unknown): z.infer<typeof History> {
+function parseHistory(answer: unknown): z.infer<typeof History> {
   const { data, error } = History.safeParse(answer);
   if (data !== undefined) return data;
   throw new CliError(
@@ -142,7 +142,7 @@ function readHistory(answer: unknown): z.infer<typeof History> {
   );
 }
 
-interface AwayPatience {
+interface RetryWindow {
   readonly signal: AbortSignal;
   readonly mayBeAwayMs: number;
 }
@@ -153,9 +153,9 @@ interface AwayPatience {
  */
 async function retryUntilAnswered<T>(
   attempt: () => Promise<T>,
-  { signal, mayBeAwayMs }: AwayPatience,
+  { signal, mayBeAwayMs }: RetryWindow,
 ): Promise<T> {
-  const away = createAwayTimer(mayBeAwayMs);
+  const away = createOutageTimer(mayBeAwayMs);
   for (;;) {
     try {
       return await attempt();
@@ -170,7 +170,7 @@ async function retryUntilAnswered<T>(
 /**
  * Measures how long the gateway has been unreachable. `check` is called after each failed attempt.
  */
-function createAwayTimer(mayBeAwayMs: number) {
+function createOutageTimer(mayBeAwayMs: number) {
   let since: number | null = null;
   return {
     end(): void {
@@ -188,8 +188,8 @@ function createAwayTimer(mayBeAwayMs: number) {
 }
 
 /** Sends a request to the terminal channel. Throws CliError if the gateway refuses it. */
-async function askTerminal(
-  { find, signal, chat }: TerminalQuestion,
+async function sendTerminalRequest(
+  { find, signal, chat }: TerminalRequestOptions,
   path: string,
   body?: object,
 ): Promise<Response> {
@@ -214,11 +214,11 @@ async function askTerminal(
 }
 
 async function watchOnce(
-  place: TerminalQuestion,
+  place: TerminalRequestOptions,
   listener: GatewayListener,
   downloads: string,
 ): Promise<void> {
-  const response = await askTerminal(place, '/events');
+  const response = await sendTerminalRequest(place, '/events');
   if (response.body === null) return;
   await listener.linked();
   let rest = '';
@@ -248,14 +248,14 @@ function addFileLine(part: z.infer<typeof Part>, saved?: string): z.infer<typeof
  * file's name is untrusted.
  */
 async function savePartFile(
-  place: TerminalQuestion,
+  place: TerminalRequestOptions,
   { partId, file }: z.infer<typeof Part>,
   downloads: string,
 ): Promise<string> {
   const name = (file?.name ?? 'file').replaceAll(/[^\p{L}\p{N}._ -]/gu, '_').replace(/^\.+/, '_');
   const path = join(downloads, `${partId.slice(-6)}-${name.slice(-100)}`);
   try {
-    const response = await askTerminal(place, `/sent/${encodeURIComponent(partId)}`);
+    const response = await sendTerminalRequest(place, `/sent/${encodeURIComponent(partId)}`);
     await mkdir(downloads, { recursive: true, mode: 0o700 });
     await writeFile(path, await response.bytes(), { mode: 0o600 });
     return `saved as ${path}`;

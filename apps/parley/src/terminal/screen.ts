@@ -1,5 +1,5 @@
 import type { Interface } from 'node:readline';
-import { splitRows, stripControls, wrapWords } from './text.ts';
+import { splitRows, stripControlCharacters, wrapWords } from './text.ts';
 
 export type ChatScreen = ReturnType<typeof createChatScreen>;
 
@@ -55,7 +55,7 @@ export function createChatScreen(out: Terminal, line: Interface, colour: boolean
     const rows =
       answer === ''
         ? []
-        : splitRows(wrapWords(stripControls(answer), columns), columns).slice(-room);
+        : splitRows(wrapWords(stripControlCharacters(answer), columns), columns).slice(-room);
     const last = status === '' ? [] : splitRows(status, columns).slice(0, 1).map(dim);
     return [...rows, ...last];
   };
@@ -63,7 +63,7 @@ export function createChatScreen(out: Terminal, line: Interface, colour: boolean
   return {
     say(text: string): void {
       draw(
-        `${wrapWords(stripControls(text).trimEnd(), out.columns - 1)}\n\n`,
+        `${wrapWords(stripControlCharacters(text).trimEnd(), out.columns - 1)}\n\n`,
         line.getCursorPos().rows,
       );
     },
@@ -82,7 +82,7 @@ export function createChatScreen(out: Terminal, line: Interface, colour: boolean
       // The editor has moved to the next row; what it printed is between that row and the live
       // part.
       const own = splitRows(`${PROMPT}${text}`, out.columns).length;
-      draw(`${PROMPT}${stripControls(text)}\n`, own);
+      draw(`${PROMPT}${stripControlCharacters(text)}\n`, own);
     },
     /** Leaves the screen in a clean state. After closing, output is discarded. */
     close(): void {

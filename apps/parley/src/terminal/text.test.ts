@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatTable, splitRows, stripControls, wrapWords } from './text.ts';
+import { formatTable, splitRows, stripControlCharacters, wrapWords } from './text.ts';
 
 describe('text from other people in the terminal', () => {
   it.each([
@@ -12,7 +12,7 @@ describe('text from other people in the terminal', () => {
     ['changes the writing direction', 'Pay \u202e001\u202c now', 'Pay 001 now'],
     ['has Windows line ends and tabs', 'a\r\n\tb', 'a\n    b'],
   ])('[U03] cannot control the terminal: %s', (_what, text, shown) => {
-    expect(stripControls(text)).toBe(shown);
+    expect(stripControlCharacters(text)).toBe(shown);
   });
 
   it("[U03] stays inside its table cell, even if a person's name contains control characters", () => {

@@ -1,12 +1,12 @@
-import { toVisibleLine, toVisibleText } from '@parley/core';
+import { toDisplayLine, toDisplayText } from '@parley/core';
 
 /**
  * Removes characters with which untrusted text could control the terminal: move the cursor, erase,
  * rename the window, or simulate input. Tabs are replaced with spaces, because the number of
  * columns matters.
  */
-export function stripControls(text: string): string {
-  return toVisibleText(text.replaceAll('\r\n', '\n').replaceAll('\t', '    '));
+export function stripControlCharacters(text: string): string {
+  return toDisplayText(text.replaceAll('\r\n', '\n').replaceAll('\t', '    '));
 }
 
 const NO_WIDTH = /^(?:\p{M}|\p{Cf})/u;
@@ -45,10 +45,10 @@ function countColumns(text: string): number {
 
 /** Splits text into rows for a screen of this width, the way a terminal does. */
 export function splitRows(text: string, columns: number): string[] {
-  return text.split('\n').flatMap((line) => cutLine(line, Math.max(2, columns)));
+  return text.split('\n').flatMap((line) => splitLine(line, Math.max(2, columns)));
 }
 
-function cutLine(line: string, columns: number): string[] {
+function splitLine(line: string, columns: number): string[] {
   const rows: string[] = [];
   let row = '';
   let width = 0;
@@ -82,7 +82,7 @@ export function formatTable(
   rows: readonly (readonly string[])[],
   right: readonly number[] = [],
 ): string {
-  const shown = rows.map((row) => row.map((cell) => toVisibleLine(cell.replaceAll('\t', '    '))));
+  const shown = rows.map((row) => row.map((cell) => toDisplayLine(cell.replaceAll('\t', '    '))));
   const aligned = shown.filter((row) => row.length > 1);
   const widths = aligned[0]?.map((_, at) =>
     Math.max(...aligned.map((row) => countColumns(row[at] ?? ''))),

@@ -31,7 +31,7 @@ export function applyWaitingChange(now: WaitingState, change: WaitingChange): Wa
       return { ...now, sending: Math.max(0, now.sending - 1), asked };
     }
     case 'linked':
-      return { ...now, linked: true, typing: false, asked: isUnanswered(change.history) };
+      return { ...now, linked: true, typing: false, asked: hasUnansweredMessage(change.history) };
     case 'lost':
       return { ...now, linked: false, typing: false };
     case 'typing':
@@ -60,6 +60,6 @@ export function formatStatusLine(now: WaitingState): string {
   return now.sending > 0 ? '… sending' : '';
 }
 
-function isUnanswered(history: ChatHistory): boolean {
+function hasUnansweredMessage(history: ChatHistory): boolean {
   return history.some((entry) => entry.type === 'inbound' && entry.outcome === null);
 }

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createTurnRunner, runHeartbeatsWith } from '@parley/agent';
+import { createHeartbeatRunner, createTurnRunner } from '@parley/agent';
 import { type InboundMessage, newId, type ReplyRoute } from '@parley/core';
 import { CHANNEL_DEFINITIONS } from '@parley/gateway';
 import type { ChatModel, ModelRequest } from '@parley/models';
@@ -10,7 +10,7 @@ import { estimateTokens } from '@parley/workspace';
 import { openAgents, openMcpServices } from '../agents-runtime.ts';
 import { createTurnServices } from '../compose-worker.ts';
 import { locateDataFolder } from '../data-folder.ts';
-import { loadPluginsOf } from '../plug-in.ts';
+import { loadConfiguredPlugins } from '../plug-in.ts';
 import { openLog } from '../process-options.ts';
 import { openProcessServices } from '../process-services.ts';
 import { readSettings } from '../settings.ts';
@@ -26,7 +26,7 @@ export type ModelScript = (request: ModelRequest, now: number) => string | Scrip
 
 export type IdleRuntime = Awaited<ReturnType<typeof openIdleRuntime>>;
 
-export interface AskedRequest {
+export interface RecordedRequest {
   readonly at: number;
   readonly tokens: number;
   readonly said: string;
@@ -73,25 +73,25 @@ export async function openIdleRuntime(
     logTo: { write: (line: string) => void logged.push(line) },
   };
   const log = openLog(options, first);
-  const plugged = await loadPluginsOf(first, { ...options, ...log });
+  const plugged = await loadConfiguredPlugins(first, { ...options, ...log });
   const all = { ...options, ...log };
   const { settings: chosen } = plugged.loaded;
   const foundation = await openProcessServices(all, chosen, opened);
   // The store must be wrapped before the agents are created, because they keep references to its
   // members.
-  makeMortal(foundation.shared.store, pass);
+  addWriteCheckpoints(foundation.shared.store, pass);
   const servers = await openMcpServices(chosen, all, foundation);
   opened.defer(() => servers.mcp.close());
   const parts = await openAgents(all, plugged, foundation, servers);
   const { store } = parts.shared;
-  const asked: AskedRequest[] = [];
+  const asked: RecordedRequest[] = [];
   const deps = {
     ...createTurnServices(parts),
     model: createScriptedModel(clock, script, asked),
     deliver: async () => pass('deliver'),
     wake: async () => {},
   };
-  const runTurn = runHeartbeatsWith(deps, createTurnRunner(deps));
+  const runTurn = createHeartbeatRunner(deps, createTurnRunner(deps));
   let made = 0;
   const run = async (conversationId: string): Promise<void> => {
     const work = { conversationId, owner: 'still', leaseMs: 60_000 };
@@ -131,7 +131,7 @@ export async function openIdleRuntime(
 }
 
 /** Calls `pass` before and after each write of a heartbeat. */
-function makeMortal(store: Store, pass: (point: string) => void): void {
+function addWriteCheckpoints(store: Store, pass: (point: string) => void): void {
   const { heartbeats } = store;
   const guarded = {
     ...heartbeats,
@@ -190,7 +190,7 @@ function createInboundMessage(
 function createScriptedModel(
   clock: () => number,
   script: ModelScript,
-  asked: AskedRequest[],
+  asked: RecordedRequest[],
 ): ChatModel {
   const id = 'still/model';
   return {

@@ -1,7 +1,7 @@
 import type { CrashableWork } from '@parley/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { countEnds, findBlamedWork, readRecord } from './ended-process.ts';
+import { findSuspectWork, parseProcessRecord, updateCrashCounts } from './ended-process.ts';
 import { formatRecoveryNote, formatStallNote } from './work-lines.ts';
 
 const INGRESS: CrashableWork = { kind: 'ingress', key: 'web default main m1' };
@@ -60,14 +60,16 @@ describe('the work that is blamed when a process ends', () => {
       { hung: [ONE], died: [] },
     ],
   ])('[D13] after %s', (_what, text, blame) => {
-    expect(findBlamedWork(readRecord(text))).toEqual(blame);
+    expect(findSuspectWork(parseProcessRecord(text))).toEqual(blame);
   });
 
   it('[D13] is found in any partial record that a killed process leaves', () => {
     const whole = all + ends(1) + answered(3);
     fc.assert(
       fc.property(fc.nat(whole.length), fc.string(), (length, junk) => {
-        const { hung, died } = findBlamedWork(readRecord(`${whole.slice(0, length)}${junk}`));
+        const { hung, died } = findSuspectWork(
+          parseProcessRecord(`${whole.slice(0, length)}${junk}`),
+        );
         expect(hung.length + died.length).toBeLessThanOrEqual(4);
       }),
     );
@@ -76,7 +78,7 @@ describe('the work that is blamed when a process ends', () => {
 
 describe('how often work has ended a process', () => {
   const now = 40 * 24 * 60 * 60_000;
-  const count = (text: string) => [...countEnds(readRecord(text), now)];
+  const count = (text: string) => [...updateCrashCounts(parseProcessRecord(text), now)];
   const counted = (work: CrashableWork, hangs: number, deaths: number, at: number) =>
     `${JSON.stringify(['ends', `${work.kind} ${work.key}`, hangs, deaths, at])}\n`;
 

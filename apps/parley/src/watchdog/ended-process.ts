@@ -6,13 +6,13 @@ export interface EndedProcess {
   /** The work in progress when the process ended, keyed by its number. */
   readonly inProgress: ReadonlyMap<number, CrashableWork>;
   /** How often work has ended earlier processes, keyed by `toWorkName`. */
-  readonly ends: ReadonlyMap<string, CountedEnds>;
+  readonly ends: ReadonlyMap<string, DatedCrashCounts>;
   /** Set if the event loop was blocked when the process ended. */
   readonly stall?: StalledWork;
 }
 
 /** `at` is the time (ms since 1970) of the last counted end. */
-export interface CountedEnds extends CrashCounts {
+export interface DatedCrashCounts extends CrashCounts {
   readonly at: number;
 }
 
@@ -26,7 +26,7 @@ export interface StalledWork {
 }
 
 /** The work that is blamed for the end of a process. */
-export interface BlamedWork {
+export interface SuspectWork {
   readonly hung: readonly CrashableWork[];
   readonly died: readonly CrashableWork[];
 }
@@ -54,9 +54,9 @@ export type RecordLine = z.infer<typeof Line>;
 /**
  * Parses the record of a process. Truncated lines are skipped, because their content is unknown.
  */
-export function readRecord(text: string): EndedProcess {
+export function parseProcessRecord(text: string): EndedProcess {
   const inProgress = new Map<number, CrashableWork>();
-  const ends = new Map<string, CountedEnds>();
+  const ends = new Map<string, DatedCrashCounts>();
   let stall: StalledWork | undefined;
   for (const line of text.split('\n').flatMap((each) => parseRecordLine(each) ?? [])) {
     switch (line[0]) {
@@ -110,7 +110,7 @@ function parseRecordJson(text: string): unknown {
  * is blamed. If a process was killed or crashed, all work in progress is blamed, because any of it
  * may have exhausted the memory.
  */
-export function findBlamedWork({ inProgress, stall }: EndedProcess): BlamedWork {
+export function findSuspectWork({ inProgress, stall }: EndedProcess): SuspectWork {
   const all = [...inProgress.values()];
   if (stall === undefined) return { hung: [], died: all };
   const { work } = stall;
@@ -132,7 +132,10 @@ const MAX_COUNTED = 1_000;
  * Returns the updated counts after a process has ended, newest last. Turns are not included,
  * because the database counts them.
  */
-export function countEnds(ended: EndedProcess, now: number): ReadonlyMap<string, CountedEnds> {
+export function updateCrashCounts(
+  ended: EndedProcess,
+  now: number,
+): ReadonlyMap<string, DatedCrashCounts> {
   const counts = new Map(ended.ends);
   const add = (work: CrashableWork, end: keyof CrashCounts): void => {
     if (work.kind === 'turn') return;
@@ -143,7 +146,7 @@ export function countEnds(ended: EndedProcess, now: number): ReadonlyMap<string,
     counts.delete(name);
     counts.set(name, more);
   };
-  const { hung, died } = findBlamedWork(ended);
+  const { hung, died } = findSuspectWork(ended);
   for (const work of hung) add(work, 'hangs');
   for (const work of died) add(work, 'deaths');
   const kept = [...counts].filter(([, { at }]) => now - at < KEPT_MS);

@@ -4,7 +4,7 @@ import type { Store } from '@parley/store';
 import type { DataFolder } from '../data-folder.ts';
 import { isProcessAlive } from '../data-folder.ts';
 import { formatLogName, type StartOptions } from '../process-options.ts';
-import { type EndedProcess, findBlamedWork, toWorkName } from './ended-process.ts';
+import { type EndedProcess, findSuspectWork, toWorkName } from './ended-process.ts';
 import { noWatchdog, openWatchdog, type Watchdog } from './watchdog.ts';
 import { type OpenWorkRecord, openWorkRecord } from './work-record.ts';
 
@@ -33,7 +33,7 @@ export async function openWork(
     log,
   });
   opened.defer(() => work.close());
-  for (const ended of work.ended) await countEnd(ended, store, log);
+  for (const ended of work.ended) await recordCrash(ended, store, log);
   work.markCounted();
   const watchdog = endsWhenStill ? openWatchdog({ path: work.path, log }) : noWatchdog;
   opened.defer(() => watchdog.close());
@@ -52,12 +52,12 @@ function isOfEndedProcess(name: string, host: string): boolean {
   return roles.includes(name) && !isProcessAlive(Number(pid));
 }
 
-async function countEnd(
+async function recordCrash(
   ended: EndedProcess,
   store: Pick<Store, 'turns'>,
   log: Logger,
 ): Promise<void> {
-  const { hung, died } = findBlamedWork(ended);
+  const { hung, died } = findSuspectWork(ended);
   const names = [...hung, ...died].slice(0, MAX_NAMED).map(toWorkName);
   if (ended.stall !== undefined) {
     const facts = { work: names, at: ended.stall.stack };

@@ -1,7 +1,7 @@
 import { noWorkRecord, type WorkRecord } from '@parley/core';
 import type { RunTurn } from '@parley/queue';
 import { expect, it } from 'vitest';
-import { recordTurns } from './record-turns.ts';
+import { addTurnRecording } from './record-turns.ts';
 
 type Turn = Parameters<RunTurn>[0];
 
@@ -26,7 +26,7 @@ function scene() {
     },
     endsOf: noWorkRecord.endsOf,
   };
-  const run = recordTurns(work, ({ turnId }) => {
+  const run = addTurnRecording(work, ({ turnId }) => {
     started.push(turnId);
     return new Promise((resolve) => ending.set(turnId, resolve));
   });

@@ -6,7 +6,7 @@ import type { RunTurn } from '@parley/queue';
  * Records each turn while it runs. Turns that were running when a process hung are run one at a
  * time, so that the next hang counts only against the turn that caused it.
  */
-export function recordTurns(work: WorkRecord, run: RunTurn): RunTurn {
+export function addTurnRecording(work: WorkRecord, run: RunTurn): RunTurn {
   let suspects: Promise<unknown> = Promise.resolve();
   return (turn, lease, signal) => {
     const recorded = () =>

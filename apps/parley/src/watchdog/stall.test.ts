@@ -3,7 +3,7 @@ import {
   computeStallLimits,
   decideAfterCheck,
   type StallVerdict,
-  type WatchState,
+  type WatchdogState,
 } from './stall.ts';
 
 const LIMITS = { tickMs: 2_000, noteMs: 5_000, endMs: 10_000 };
@@ -16,7 +16,7 @@ const still: Look = [false, 2_000];
 const moves: Look = [true, 2_000];
 
 function verdicts(looks: readonly Look[]): readonly StallVerdict[] {
-  let watched: WatchState = { beats: 0, stillMs: 0, isNoted: false };
+  let watched: WatchdogState = { beats: 0, stillMs: 0, isNoted: false };
   return looks.map(([moved, sinceLastMs]) => {
     const beats = watched.beats + (moved ? 1 : 0);
     const after = decideAfterCheck(watched, { beats, sinceLastMs }, LIMITS);

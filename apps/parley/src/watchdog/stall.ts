@@ -9,7 +9,7 @@ export interface StallLimits {
 }
 
 /** The state of the watchdog after a check of the event loop. */
-export interface WatchState {
+export interface WatchdogState {
   /** The number of event loop turns so far. */
   readonly beats: number;
   /**
@@ -33,10 +33,10 @@ export type StallVerdict = 'fine' | 'still' | 'note' | 'recovered' | 'end';
  * such a delay does not prove that the event loop is blocked.
  */
 export function decideAfterCheck(
-  before: WatchState,
+  before: WatchdogState,
   { beats, sinceLastMs }: { readonly beats: number; readonly sinceLastMs: number },
   { tickMs, noteMs, endMs }: StallLimits,
-): { readonly watched: WatchState; readonly verdict: StallVerdict } {
+): { readonly watched: WatchdogState; readonly verdict: StallVerdict } {
   if (beats !== before.beats) {
     const watched = { beats, stillMs: 0, isNoted: false };
     return { watched, verdict: before.isNoted ? 'recovered' : 'fine' };

@@ -1,19 +1,19 @@
 import { appendFileSync, writeSync } from 'node:fs';
 import { type Runtime, Session } from 'node:inspector';
 import { workerData } from 'node:worker_threads';
-import { computeStallLimits, decideAfterCheck, type WatchState } from './stall.ts';
-import type { WatchOrder } from './watchdog.ts';
+import { computeStallLimits, decideAfterCheck, type WatchdogState } from './stall.ts';
+import type { WatchdogInput } from './watchdog.ts';
 import { formatRecoveryNote, formatStallNote, WORK_IN_PROGRESS } from './work-lines.ts';
 
 // Runs in a separate thread, because a blocked event loop cannot detect that it is blocked. While
 // the main thread is blocked, the thread writes to the process's record and then ends the process.
 // The next start reads these lines.
 
-const { shared, path }: WatchOrder = workerData;
+const { shared, path }: WatchdogInput = workerData;
 const numbers = new Int32Array(shared);
 const [BEATS, LIMIT_MS] = [0, 1];
 
-let watched: WatchState = { beats: -1, stillMs: 0, isNoted: false };
+let watched: WatchdogState = { beats: -1, stillMs: 0, isNoted: false };
 let lookedAt = performance.now();
 
 setInterval(checkBeats, computeStallLimits(Atomics.load(numbers, LIMIT_MS)).tickMs);
@@ -28,8 +28,8 @@ function checkBeats(): void {
     computeStallLimits(Atomics.load(numbers, LIMIT_MS)),
   );
   watched = next;
-  if (verdict === 'note') noteWork();
-  if (verdict === 'recovered') appendNote(formatRecoveryNote());
+  if (verdict === 'note') recordStalledWork();
+  if (verdict === 'recovered') appendRecordLine(formatRecoveryNote());
   if (verdict === 'end') endProcess();
 }
 
@@ -38,15 +38,15 @@ function checkBeats(): void {
  * the middle of a loop and in most regular expressions, but not in native code such as a
  * synchronous child process.
  */
-function noteWork(): void {
-  appendNote(formatStallNote(null));
+function recordStalledWork(): void {
+  appendRecordLine(formatStallNote(null));
   const session = new Session();
   session.connectToMainThread();
   const question = { expression: WORK_IN_PROGRESS, returnByValue: true };
   const onAnswer = (_error: Error | null, answer?: Runtime.EvaluateReturnType): void => {
     session.disconnect();
     const value: unknown = answer?.result.value;
-    if (typeof value === 'string') appendNote(formatStallNote(value));
+    if (typeof value === 'string') appendRecordLine(formatStallNote(value));
   };
   session.post('Runtime.evaluate', question, onAnswer);
 }
@@ -65,7 +65,7 @@ function endProcess(): never {
   throw new Error('The watchdog failed to end this process.');
 }
 
-function appendNote(line: string): void {
+function appendRecordLine(line: string): void {
   if (path === null) return;
   try {
     appendFileSync(path, line);

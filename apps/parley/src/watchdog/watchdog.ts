@@ -8,7 +8,7 @@ import { computeStallLimits } from './stall.ts';
  * The watchdog thread's input: two shared integers (event loop beats, limit in ms) and the path of
  * the record.
  */
-export interface WatchOrder {
+export interface WatchdogInput {
   readonly shared: SharedArrayBuffer;
   /** The path of the record; null if work cannot be recorded, for example on a full disk. */
   readonly path: string | null;
@@ -41,7 +41,7 @@ const MEMORY = { maxYoungGenerationSizeMb: 1, maxOldGenerationSizeMb: 16, stackS
 export function openWatchdog({
   path,
   log,
-}: Pick<WatchOrder, 'path'> & { readonly log: Pick<Logger, 'warn'> }): Watchdog {
+}: Pick<WatchdogInput, 'path'> & { readonly log: Pick<Logger, 'warn'> }): Watchdog {
   let running: { readonly thread: Worker; readonly numbers: Int32Array } | undefined;
   let beating: NodeJS.Timeout | undefined;
   const stop = (): void => {
@@ -53,7 +53,7 @@ export function openWatchdog({
     const shared = new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT);
     const numbers = new Int32Array(shared);
     Atomics.store(numbers, 1, limitMs);
-    const workerData: WatchOrder = { shared, path };
+    const workerData: WatchdogInput = { shared, path };
     const thread = new Worker(resolveModuleUrl('watchdog-thread', SOURCE), {
       workerData,
       resourceLimits: MEMORY,

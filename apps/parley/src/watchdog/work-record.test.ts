@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { CrashableWork } from '@parley/core';
 import { createRecordingLogger } from '@parley/core/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { findBlamedWork } from './ended-process.ts';
+import { findSuspectWork } from './ended-process.ts';
 import { WORK_IN_PROGRESS } from './work-lines.ts';
 import { type OpenWorkRecord, openWorkRecord } from './work-record.ts';
 
@@ -36,7 +36,7 @@ function open(name = 'all-host-1', running: readonly string[] = []): OpenWorkRec
 }
 /** A promise that never resolves, like work in a process that dies. */
 const never = () => new Promise<never>(() => {});
-const blamed = (record: OpenWorkRecord) => record.ended.map(findBlamedWork);
+const blamed = (record: OpenWorkRecord) => record.ended.map(findSuspectWork);
 
 describe('the record of work', () => {
   it('[D13] reports only unfinished work to the next start', async () => {

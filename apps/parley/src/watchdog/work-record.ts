@@ -14,12 +14,12 @@ import {
 import { join } from 'node:path';
 import { type CrashableWork, type Logger, NO_ENDS, reasonOf, type WorkRecord } from '@parley/core';
 import {
-  type CountedEnds,
-  countEnds,
+  type DatedCrashCounts,
   type EndedProcess,
+  parseProcessRecord,
   type RecordLine,
-  readRecord,
   toWorkName,
+  updateCrashCounts,
 } from './ended-process.ts';
 import { WORK_HOOK } from './work-lines.ts';
 
@@ -70,7 +70,7 @@ class FileWorkRecord implements OpenWorkRecord {
   readonly #options: WorkRecordOptions;
   readonly #current = new AsyncLocalStorage<number>();
   readonly #inProgress = new Map<number, CrashableWork>();
-  readonly #ends: Map<string, CountedEnds>;
+  readonly #ends: Map<string, DatedCrashCounts>;
   readonly #old: readonly string[];
   #file: number | undefined;
   #size = 0;
@@ -81,8 +81,8 @@ class FileWorkRecord implements OpenWorkRecord {
     this.#options = options;
     this.path = join(folder, name);
     this.#old = listRecords(folder).filter((one) => one === name || options.hasEnded(one));
-    this.ended = this.#old.map((one) => readRecord(readFileOrEmpty(join(folder, one))));
-    this.#ends = new Map(this.ended.flatMap((one) => [...countEnds(one, clock())]));
+    this.ended = this.#old.map((one) => parseProcessRecord(readFileOrEmpty(join(folder, one))));
+    this.#ends = new Map(this.ended.flatMap((one) => [...updateCrashCounts(one, clock())]));
     Reflect.set(globalThis, HOOK, () => this.#current.getStore() ?? null);
   }
 
@@ -98,11 +98,11 @@ class FileWorkRecord implements OpenWorkRecord {
   }
 
   endsOf(work: CrashableWork) {
-    return this.#ends.get(toWorkName(boundWorkKey(work))) ?? NO_ENDS;
+    return this.#ends.get(toWorkName(truncateWorkKey(work))) ?? NO_ENDS;
   }
 
   async run<Result>(given: CrashableWork, task: () => Promise<Result>): Promise<Result> {
-    const work = boundWorkKey(given);
+    const work = truncateWorkKey(given);
     const number = this.#next;
     this.#next += 1;
     this.#inProgress.set(number, work);
@@ -166,7 +166,7 @@ class FileWorkRecord implements OpenWorkRecord {
 const HOOK = Symbol.for(WORK_HOOK);
 const OFF = 'work is not recorded: work that ends this process may also end the next process';
 
-function boundWorkKey({ kind, key }: CrashableWork): CrashableWork {
+function truncateWorkKey({ kind, key }: CrashableWork): CrashableWork {
   return { kind, key: key.slice(0, MAX_KEY_CHARACTERS) };
 }
 

@@ -21,7 +21,7 @@ const CJK =
   /\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}|\p{Script=Hangul}|\p{Script=Thai}/u;
 
 /** How much of the beginning of `next` repeats the end of `before`, in UTF-16 units. */
-export function findRepeatedLength(before: string, next: string): number {
+export function getOverlapLength(before: string, next: string): number {
   const lead = LEAD.exec(next)?.[0].length ?? 0;
   const whole = findLongestOverlap(before, next);
   if (isRepetition(before, next, whole)) return whole;
@@ -72,7 +72,7 @@ function getContinuationGap(before: string, next: string): string {
 }
 
 /** Receives the next fragment of a continuation. */
-export interface ContinuationJoint {
+export interface ContinuationJoiner {
   /**
    * Returns the part of the text that can be shown. Text that may still repeat the end of the
    * earlier answer is held back.
@@ -82,12 +82,12 @@ export interface ContinuationJoint {
   end(): string;
 }
 
-export function openJoint(before: string): ContinuationJoint {
+export function createContinuationJoiner(before: string): ContinuationJoiner {
   let held = '';
   let isOpen = true;
   const release = (): string => {
     isOpen = false;
-    const repeated = findRepeatedLength(before, held);
+    const repeated = getOverlapLength(before, held);
     if (repeated > 0) return held.slice(repeated);
     return held === '' ? '' : getContinuationGap(before, held) + held;
   };
@@ -96,13 +96,13 @@ export function openJoint(before: string): ContinuationJoint {
       if (!isOpen) return text;
       held += text;
       const behind = held.replace(LEAD, '');
-      return mayRepeat(before, held) || mayRepeat(before, behind) ? '' : release();
+      return canStillOverlap(before, held) || canStillOverlap(before, behind) ? '' : release();
     },
     end: () => (isOpen ? release() : ''),
   };
 }
 
 /** Whether a growing continuation may still turn out to repeat the end of `before`. */
-function mayRepeat(before: string, next: string): boolean {
+function canStillOverlap(before: string, next: string): boolean {
   return next === '' || before.includes(next);
 }

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openTurnScene, type TurnScene } from '../testing/turn-scene.ts';
 import { OWNER_CHAT, PLACE } from '../testing/write-message.ts';
-import { closeFence } from './long-answer.ts';
+import { closeCodeFence } from './long-answer.ts';
 
 const MESSAGES = 4;
 const PARAGRAPH = `${'word '.repeat(30)}\n\n`;
@@ -98,6 +98,6 @@ describe('[D07] an open code block', () => {
     ['```\na\n```', '```\na\n```'],
     ['~~~~\na\n~~~', '~~~~\na\n~~~\n~~~~'],
   ])('closes %j as %j', (text, closed) => {
-    expect(closeFence(text)).toBe(closed);
+    expect(closeCodeFence(text)).toBe(closed);
   });
 });

@@ -1,6 +1,6 @@
 import type { ReplyRoute } from '@parley/core';
 import { formatCount } from '@parley/core';
-import type { AnswerCut } from '@parley/models';
+import type { ExceededAnswerLimit } from '@parley/models';
 import type { NewPart, PartWithBytes } from '@parley/store';
 import { createFilePart, renderParts } from '../post-message.ts';
 
@@ -31,7 +31,7 @@ export async function renderAnswerParts(
   const bytes = new TextEncoder().encode(markdown);
   const mayBeFile = bytes.byteLength <= (route.maxFileBytes ?? 0);
   const shown = mayBeFile ? SHOWN_BESIDE_FILE : most - 1;
-  const beginning = await renderBeginning(markdown, route, { shown, of: parts.length });
+  const beginning = await renderAnswerBeginning(markdown, route, { shown, of: parts.length });
   const whole = formatCount(markdown.length);
   if (!mayBeFile) {
     const note = `*[Cut here: these are the first ${formatCount(beginning.length)} of ${whole} characters. Ask me to go on, or for a shorter answer.]*`;
@@ -46,7 +46,7 @@ export async function renderAnswerParts(
 /**
  * Returns as much of an answer as fits into `shown` messages, cut at the end of a line if possible.
  */
-async function renderBeginning(
+async function renderAnswerBeginning(
   markdown: string,
   route: ReplyRoute,
   { shown, of }: { readonly shown: number; readonly of: number },
@@ -55,27 +55,27 @@ async function renderBeginning(
     const head = markdown.slice(0, Math.floor(room)).toWellFormed();
     const lineEnd = head.lastIndexOf('\n');
     const text = lineEnd > head.length / 2 ? head.slice(0, lineEnd) : head;
-    const parts = await renderParts(closeFence(text), route);
+    const parts = await renderParts(closeCodeFence(text), route);
     if (parts.length <= shown) return { parts, length: text.length };
   }
   return { parts: [], length: 0 };
 }
 
 /** How an answer ended: at a limit from the settings, or with the provider's finish reason. */
-interface AnswerEnd {
-  readonly cut?: AnswerCut | undefined;
+interface AnswerFinish {
+  readonly cut?: ExceededAnswerLimit | undefined;
   readonly finishReason: string;
 }
 
 /** The note appended to a text that was cut off; empty if the model ended the text itself. */
-export function createEndNote(text: string, end: AnswerEnd): string {
-  const note = describeCut(end);
+export function createTruncationNotice(text: string, end: AnswerFinish): string {
+  const note = describeTruncation(end);
   if (note === null) return '';
-  const fence = findOpenFence(text);
+  const fence = findUnclosedCodeFence(text);
   return `${fence === null ? '' : `\n${fence}`}\n\n[${note}]`;
 }
 
-function describeCut({ cut, finishReason }: AnswerEnd): string | null {
+function describeTruncation({ cut, finishReason }: AnswerFinish): string | null {
   if (cut?.what === 'characters') {
     return `Cut here: one answer has at most ${formatCount(cut.most)} characters. Ask me to go on.`;
   }
@@ -93,13 +93,13 @@ function describeCut({ cut, finishReason }: AnswerEnd): string | null {
 /**
  * Closes an unfinished code block, so that a line appended to the text is not part of the block.
  */
-export function closeFence(markdown: string): string {
-  const fence = findOpenFence(markdown);
+export function closeCodeFence(markdown: string): string {
+  const fence = findUnclosedCodeFence(markdown);
   return fence === null ? markdown : `${markdown}\n${fence}`;
 }
 
 /** The opening fence of a code block that is not closed. */
-function findOpenFence(markdown: string): string | null {
+function findUnclosedCodeFence(markdown: string): string | null {
   let open: string | null = null;
   for (const [, fence = ''] of markdown.matchAll(/^ {0,3}(`{3,}|~{3,})/gm)) {
     if (open === null) open = fence;

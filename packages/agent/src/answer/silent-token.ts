@@ -43,7 +43,7 @@ export function hasVisibleText(text: string): boolean {
   return VISIBLE.test(text);
 }
 
-export function containsToken(text: string): boolean {
+export function containsSilentToken(text: string): boolean {
   return HELD.test(text);
 }
 
@@ -52,9 +52,9 @@ export function containsToken(text: string): boolean {
  * case, and capitals with a space or a hyphen), because no other text is lost. The sentence "No
  * reply." is a real answer, not a token.
  */
-export function findWholeToken(text: string): string | null {
+export function matchSilentToken(text: string): string | null {
   if (LONGER_THAN_TOKENS.test(text)) return null;
-  const words = trimWords(text);
+  const words = normalizeTokenText(text);
   return (
     TOKENS.find((token) => words.toUpperCase() === token || words.replace(/[ -]/, '_') === token) ??
     null
@@ -62,14 +62,14 @@ export function findWholeToken(text: string): string | null {
 }
 
 /** Whether a growing message might turn out to be nothing but a token. */
-export function mayBecomeToken(text: string): boolean {
+export function canBecomeSilentToken(text: string): boolean {
   if (LONGER_THAN_TOKENS.test(text)) return false;
   if (/^\s*(?:`{3,}|~{3,})[\w-]*$/.test(text)) return true;
-  const words = trimWords(text).toUpperCase().replace(/[ -]/, '_');
+  const words = normalizeTokenText(text).toUpperCase().replace(/[ -]/, '_');
   return TOKENS.some((token) => token.startsWith(words));
 }
 
-function trimWords(text: string): string {
+function normalizeTokenText(text: string): string {
   return text
     .normalize('NFKC')
     .replace(/\p{Cf}/gu, '')
@@ -78,7 +78,7 @@ function trimWords(text: string): string {
     .replace(UNSEEN_EDGES, '');
 }
 
-export function removeFirstToken(text: string): string | null {
+export function removeLeadingToken(text: string): string | null {
   const [all, lead = '', token = ''] = AT_START.exec(text) ?? [];
   if (all === undefined) return null;
   const rest = text.slice(all.length);
@@ -95,7 +95,7 @@ export function removeFirstToken(text: string): string | null {
   return kept.trim() + gap + next;
 }
 
-export function removeLastToken(text: string): string | null {
+export function removeTrailingToken(text: string): string | null {
   const found = AT_END.exec(text);
   if (found === null) return null;
   const [, token = '', tail = ''] = found;
@@ -161,7 +161,7 @@ function unwrapToken(before: string, after: string): readonly [string, string] {
  * The length of the beginning of a growing text that can no longer become part of a token, in
  * UTF-16 units.
  */
-export function findSettledLength(text: string): number {
+export function getStableLength(text: string): number {
   let end = text.length;
   for (let pattern = MAY_BECOME; end > 0; pattern = IS_OVER) {
     const [held = ''] = pattern.exec(text.slice(Math.max(0, end - MAX_TOKEN_LENGTH), end)) ?? [];

@@ -1,12 +1,12 @@
 import {
-  containsToken,
-  findSettledLength,
-  findWholeToken,
+  canBecomeSilentToken,
+  containsSilentToken,
+  getStableLength,
   hasVisibleText,
-  mayBecomeToken,
-  removeFirstToken,
-  removeLastToken,
+  matchSilentToken,
+  removeLeadingToken,
   removeTokenParagraphs,
+  removeTrailingToken,
 } from './silent-token.ts';
 
 export interface QuotableMessages {
@@ -32,13 +32,13 @@ export function getVisibleAnswer(answer: string, quotable: QuotableMessages): Vi
   let text = answer;
   for (let before = ''; text !== before; ) {
     before = text;
-    const started = removeOpenFrames(trimBeginning(text));
-    const token = findWholeToken(text) ?? findWholeToken(started);
+    const started = removeUnclosedFrames(trimBeginning(text));
+    const token = matchSilentToken(text) ?? matchSilentToken(started);
     if (token !== null) return { kind: 'silent', reason: `it answered ${token}` };
-    const next = removeLastToken(started) ?? started;
+    const next = removeTrailingToken(started) ?? started;
     if (next !== text) text = next.trimEnd();
   }
-  if (!hasVisibleText(text) && containsToken(answer)) {
+  if (!hasVisibleText(text) && containsSilentToken(answer)) {
     return { kind: 'silent', reason: 'the answer contained only silent tokens' };
   }
   const replyTo = findQuotedMessage(answer, quotable);
@@ -51,9 +51,9 @@ export function getVisibleAnswer(answer: string, quotable: QuotableMessages): Vi
  */
 function trimBeginning(text: string): string {
   for (let before = text; ; ) {
-    const { text: untagged } = takeReplyTags(removeFrames(before));
+    const { text: untagged } = extractReplyTags(removeClosedFrames(before));
     const started = removeSystemMark(removeTokenParagraphs(untagged));
-    const next = removeFirstToken(started) ?? started;
+    const next = removeLeadingToken(started) ?? started;
     if (next === before) return next;
     // Text that has moved to the front loses its leading whitespace; the answer's own leading
     // whitespace is kept.
@@ -69,8 +69,8 @@ function findQuotedMessage(
   answer: string,
   { current, known }: QuotableMessages,
 ): string | undefined {
-  const idOf = (asked: AskedQuote) => (asked.kind === 'current' ? current : asked.id);
-  const { asked } = takeReplyTags(removeFrames(answer));
+  const idOf = (asked: RequestedQuote) => (asked.kind === 'current' ? current : asked.id);
+  const { asked } = extractReplyTags(removeClosedFrames(answer));
   return asked.map(idOf).find((id) => id !== undefined && (id === current || known.has(id)));
 }
 
@@ -82,18 +82,20 @@ const TAG = /\[\[[ \t]*reply_to(?:_current|[ \t]*:[ \t]*([^[\]<>\n]{1,200}?))[ \
  */
 const MAX_TAG = 260;
 
-type AskedQuote = { readonly kind: 'current' } | { readonly kind: 'message'; readonly id: string };
+type RequestedQuote =
+  | { readonly kind: 'current' }
+  | { readonly kind: 'message'; readonly id: string };
 
 interface TextWithoutTags {
   readonly text: string;
-  readonly asked: readonly AskedQuote[];
+  readonly asked: readonly RequestedQuote[];
 }
 
 /**
  * Removes all tags. Only tags at the beginning request a quotation: streamed text is already shown
  * below its message when a later tag arrives.
  */
-function takeReplyTags(text: string): TextWithoutTags {
+function extractReplyTags(text: string): TextWithoutTags {
   if (!text.includes('[[')) return { text, asked: [] };
   const tags = [...text.matchAll(TAG)];
   const first = tags.filter(({ index }) => !hasVisibleText(text.slice(0, index).replace(TAG, '')));
@@ -150,13 +152,13 @@ const MARKS = FRAMES.flat();
  * Removes closed frames. A frame name in the middle of a line is only mentioned, so the line is
  * kept.
  */
-function removeFrames(text: string): string {
+function removeClosedFrames(text: string): string {
   if (!mayContainFrame(text)) return text;
   return [...CLOSED, ...STRAY].reduce((rest, frame) => rest.replace(frame, '$1'), text);
 }
 
 /** Removes unclosed frames, each up to the next empty line. */
-function removeOpenFrames(text: string): string {
+function removeUnclosedFrames(text: string): string {
   if (!mayContainFrame(text)) return text;
   return UNCLOSED.reduce((rest, frame) => rest.replace(frame, '$1'), text);
 }
@@ -165,7 +167,7 @@ function removeOpenFrames(text: string): string {
  * Returns the position of an unclosed frame or of a line that may become one, or the length of the
  * text if there is none.
  */
-function findOpenFrame(text: string): number {
+function findUnclosedFrame(text: string): number {
   if (!mayContainFrame(text)) return text.length;
   const found = OPEN.flatMap((open) => open.exec(text)?.index ?? []);
   const line = text.lastIndexOf('\n') + 1;
@@ -228,9 +230,9 @@ export function createAnswerStream(
       if (part.length < readNextAt) return;
       readNextAt = part.length * READ_AGAIN_AFTER;
       const clean = trimBeginning(part);
-      const settled = findSettledEnd(clean);
+      const settled = findStableEnd(clean);
       if (settled <= shownOfPart) return;
-      if (shown === '' && mayBecomeToken(clean.slice(0, settled))) return;
+      if (shown === '' && canBecomeSilentToken(clean.slice(0, settled))) return;
       show(clean.slice(shownOfPart, settled));
       shownOfPart = settled;
       const last = [...clean.slice(0, settled)].at(-1) ?? '';
@@ -250,6 +252,6 @@ export function createAnswerStream(
   };
 }
 
-function findSettledEnd(text: string): number {
-  return findSettledLength(text.slice(0, Math.min(findOpenFrame(text), findOpenTag(text))));
+function findStableEnd(text: string): number {
+  return getStableLength(text.slice(0, Math.min(findUnclosedFrame(text), findOpenTag(text))));
 }

@@ -2,11 +2,11 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createPromptFiles } from '@parley/workspace';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createMortalStore } from '../testing/crashing-store.ts';
+import { createCrashableStore } from '../testing/crashing-store.ts';
 import {
   listToolMessages,
   openTurnScene,
-  type SceneExtras,
+  type SceneOptions,
   type TurnScene,
 } from '../testing/turn-scene.ts';
 import { decideAsOwner } from '../testing/write-message.ts';
@@ -28,7 +28,7 @@ afterEach(() => scene.close());
  * Opens a scene whose agent reads pages and writes files. Returns the addresses that the agent
  * requests.
  */
-async function open(extras: SceneExtras = {}): Promise<string[]> {
+async function open(extras: SceneOptions = {}): Promise<string[]> {
   const asked: string[] = [];
   const readPage = async (url: string) => {
     asked.push(url);
@@ -110,7 +110,7 @@ describe('a turn that has read text from outsiders', () => {
     async (nth) => {
       const asked = await open();
       await scene.write(`read ${TEA}`);
-      const store = createMortalStore(scene.store);
+      const store = createCrashableStore(scene.store);
       store.live({ write: nth, when: 'before' });
       scene.model.next(read(TEA), write('AGENTS.md'));
       const started = await scene.begin();

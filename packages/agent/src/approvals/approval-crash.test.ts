@@ -1,7 +1,7 @@
 import { toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createMortalStore, type StoreDeath } from '../testing/crashing-store.ts';
+import { createCrashableStore, type StoreCrash } from '../testing/crashing-store.ts';
 import { createCountingTool } from '../testing/tool-scene.ts';
 import {
   createScriptedModel,
@@ -35,7 +35,7 @@ interface Fate {
  * Simulates a turn with one call that needs an approval. The process dies once per entry of
  * `deaths`, and the last run survives.
  */
-async function fateOf(kind: Kind, deaths: readonly StoreDeath[]): Promise<Fate> {
+async function fateOf(kind: Kind, deaths: readonly StoreCrash[]): Promise<Fate> {
   const made = createCountingTool('write', 'write');
   const tool = { ...made.tool, approval: 'ask' as const, actsOnce: kind === 'acts once' };
   const auto = kind === 'allowed by the settings' ? ['write'] : [];
@@ -43,7 +43,7 @@ async function fateOf(kind: Kind, deaths: readonly StoreDeath[]): Promise<Fate> 
   const obedient = { id: model.id, stream: answering(model) };
   const scene = await openTurnScene({}, { tools: [tool], approvals: { auto }, model: obedient });
   try {
-    const store = createMortalStore(scene.store);
+    const store = createCrashableStore(scene.store);
     await scene.write('note it');
     const lives: string[][] = [];
     for (const death of [...deaths, null, null]) {
@@ -174,7 +174,7 @@ describe('a process that dies around a call that needs an approval', () => {
   it('[G05] [G16] asks once, runs the call at most once and answers once, however often the process dies', async () => {
     const death = fc.record({
       write: fc.integer({ min: 1, max: 6 }),
-      when: fc.constantFrom<StoreDeath['when'][]>('before', 'after'),
+      when: fc.constantFrom<StoreCrash['when'][]>('before', 'after'),
     });
     const some = fc.array(death, { minLength: 2, maxLength: 3 });
     await fc.assert(

@@ -2,11 +2,11 @@ import { type Button, formatCallBlock, formatInlineCode, type ReplyRoute } from 
 import { parseToolArguments } from '@parley/models';
 import type { Approval, InboxRow, Lease, NewApproval, NewPart, Store } from '@parley/store';
 import { markSystemMessage } from '../answer/visible-text.ts';
-import type { JournalledCall } from '../loop/turn-journal.ts';
+import type { JournaledCall } from '../loop/turn-journal.ts';
 import { renderParts } from '../post-message.ts';
 import {
-  type AskedPerson,
   type CallMoment,
+  type PersonAnswer,
   type PersonQuestion,
   type Proposal,
   type Tool,
@@ -16,19 +16,19 @@ import { isPlaceholderTool, type ToolSet } from '../tools/tool-set.ts';
 import { type Turn, toSenderId } from '../turn/turn.ts';
 import {
   type ApprovalRules,
-  asksSometimes,
-  decideNeed,
-  findSubject,
+  findApprovalSubject,
   isExempt,
+  mayNeedApproval,
+  resolveApprovalRequirement,
 } from './approval-policy.ts';
 import { askPerson } from './ask-person.ts';
-import { findRule } from './auto-rules.ts';
+import { createAllowEntry } from './auto-rules.ts';
 import { formatArguments, MAX_SHOWN } from './shown-arguments.ts';
 import {
+  type CallToApprove,
   createApproval,
   formatMinutes,
   type GateServices,
-  type QuestionedCall,
   storeQuestion,
 } from './stored-question.ts';
 
@@ -53,7 +53,7 @@ export function openGate(deps: GateServices, turn: Turn, lease: Lease) {
      */
     async check(
       tool: Tool,
-      { key, call }: JournalledCall,
+      { key, call }: JournaledCall,
       tools: ToolSet,
       moment: CallMoment,
       proposal: Proposal | null,
@@ -66,25 +66,34 @@ export function openGate(deps: GateServices, turn: Turn, lease: Lease) {
       // Calls with invalid arguments never run, so they need no approval.
       if (input === null || !tool.input.safeParse(input).success) return RUN;
       const schema = tools.definitions.find(({ name }) => name === tool.name)?.inputSchema;
-      const subject = findSubject(schema?.properties, input);
+      const subject = findApprovalSubject(schema?.properties, input);
       const isFree = isExempt(tool, input, moment);
-      const need = decideNeed(tool, subject, deps.rules, isFree, proposal);
+      const need = resolveApprovalRequirement(tool, subject, deps.rules, isFree, proposal);
       if (need === 'never') return RUN;
-      const asked = { tool: tool.name, callKey: key, shown, rule: findRule(tool.name, subject) };
+      const asked = {
+        tool: tool.name,
+        callKey: key,
+        shown,
+        rule: createAllowEntry(tool.name, subject),
+      };
       if (need === 'auto') return decideAllowed(deps, turn, lease, asked);
       const { name, asksAbout = `this call of \`${name}\`` } = tool;
       // A stranger must not be able to summon an owner, or make a group wait, because of an address
       // that a person can simply name.
-      if (moment.reader.kind !== 'owner' && moment.untrustedText && asksSometimes(tool, deps.rules))
+      if (
+        moment.reader.kind !== 'owner' &&
+        moment.untrustedText &&
+        mayNeedApproval(tool, deps.rules)
+      )
         return { kind: 'refused', text: describeOtherChat(name, asksAbout) };
       if (asked.shown.length > MAX_SHOWN)
-        return { kind: 'refused', text: describeTooLong(name, asked.shown) };
+        return { kind: 'refused', text: describeOversizedCall(name, asked.shown) };
       const place = await findQuestionRoute(deps, turn);
-      if (place === null) return { kind: 'refused', text: describeNoApprover(name) };
+      if (place === null) return { kind: 'refused', text: describeMissingApprover(name) };
       return askForApproval(deps, turn, lease, { ...asked, place });
     },
     /** Asks the person whom the turn answers, on behalf of a tool call (`ask_user`). */
-    askPerson: (callKey: string, question: PersonQuestion): Promise<AskedPerson> =>
+    askPerson: (callKey: string, question: PersonQuestion): Promise<PersonAnswer> =>
       askPerson(deps, turn, lease, callKey, question),
   };
 }
@@ -118,7 +127,7 @@ async function decideAllowed(
   deps: GateServices,
   turn: Turn,
   lease: Lease,
-  asked: QuestionedCall,
+  asked: CallToApprove,
 ): Promise<GateVerdict> {
   const approval = createApproval(deps, turn, asked);
   const result = await deps.store.approvals.allow(lease, approval, deps.clock());
@@ -129,7 +138,7 @@ async function askForApproval(
   deps: GateServices,
   turn: Turn,
   lease: Lease,
-  { place, ...asked }: QuestionedCall & { readonly place: QuestionChat },
+  { place, ...asked }: CallToApprove & { readonly place: QuestionChat },
 ): Promise<GateVerdict> {
   const stored = await storeQuestion(deps, turn, lease, async () => {
     const approval = createApproval(deps, turn, asked, place.conversationId);
@@ -137,7 +146,7 @@ async function askForApproval(
     return parts === null ? null : { approval, parts };
   });
   if (stored === 'fenced') return { kind: 'fenced' };
-  return { kind: 'refused', text: describeTooLong(asked.tool, asked.shown) };
+  return { kind: 'refused', text: describeOversizedCall(asked.tool, asked.shown) };
 }
 
 export interface QuestionChat {
@@ -152,7 +161,7 @@ export interface QuestionChat {
   readonly onBehalf?: { readonly who: string; readonly route: ReplyRoute };
 }
 
-interface DecidingPeople {
+interface ApproverDeps {
   readonly rules: Pick<ApprovalRules, 'approvers'>;
   readonly owners: readonly string[];
 }
@@ -163,7 +172,7 @@ interface DecidingPeople {
  * owner has a chat.
  */
 async function findQuestionRoute(
-  deps: DecidingPeople & { readonly store: Pick<Store, 'inbox'> },
+  deps: ApproverDeps & { readonly store: Pick<Store, 'inbox'> },
   turn: Turn,
 ): Promise<QuestionChat | null> {
   const { lead, route, conversationId: askedIn } = turn;
@@ -178,7 +187,7 @@ async function findQuestionRoute(
   return { route: owners.route, conversationId, toDecider: true, onBehalf: { who, route } };
 }
 
-function canDecide(row: InboxRow, { owners, rules }: DecidingPeople): boolean {
+function canDecide(row: InboxRow, { owners, rules }: ApproverDeps): boolean {
   const person = toSenderId(row);
   // Ingress sets this flag for accounts that an owner linked (F13).
   return row.fromOwner === true || owners.includes(person) || rules.approvers.includes(person);
@@ -275,7 +284,7 @@ function describeRefusal(
   return `${tool} was not run: ${why}. Do not try to do the same thing in another way; continue without it, and say so.`;
 }
 
-function describeTooLong(tool: string, shown: string): string {
+function describeOversizedCall(tool: string, shown: string): string {
   const length = `${shown.length.toLocaleString('en')} characters`;
   return `${tool} was not run: a person has to read the whole call first, and it is too long to show (${length}; the maximum is ${MAX_SHOWN.toLocaleString('en')}). Make it smaller, or do it in several calls.`;
 }
@@ -288,7 +297,7 @@ function describeChangedWrite(tool: string): string {
  * Tells the model that no approver can be asked. `about` names the calls that need an approval; if
  * it is absent, all calls of the tool need one.
  */
-export function describeNoApprover(tool: string, about?: string): string {
+export function describeMissingApprover(tool: string, about?: string): string {
   const which = about === undefined ? '' : ` An approval is needed for ${about}.`;
   return `${tool} was not run: it needs an approval, and no approver can be asked from here.${which} Say so.`;
 }

@@ -2,7 +2,12 @@ import { InboundMessage } from '@parley/core';
 import { describe, expect, it } from 'vitest';
 import { FIRST_MESSAGE } from '../sub-agents/delegate-task.ts';
 import { formatCompletion } from '../sub-agents/sub-agent-runner.ts';
-import { type ApprovalNeed, decideNeed, findSubject, hasUntrustedText } from './approval-policy.ts';
+import {
+  type ApprovalRequirement,
+  findApprovalSubject,
+  hasUntrustedText,
+  resolveApprovalRequirement,
+} from './approval-policy.ts';
 
 describe('which calls need an approval', () => {
   const rules = (ask: readonly string[], auto: readonly string[]) => ({
@@ -11,7 +16,7 @@ describe('which calls need an approval', () => {
     approvers: [],
     waitMs: 1,
   });
-  it.each<['never' | 'ask', string[], string[], ApprovalNeed]>([
+  it.each<['never' | 'ask', string[], string[], ApprovalRequirement]>([
     ['never', [], [], 'never'],
     ['never', [], ['exec'], 'never'],
     ['never', ['exec'], [], 'ask'],
@@ -22,15 +27,17 @@ describe('which calls need an approval', () => {
     ['ask', [], ['exec:cat *', 'write'], 'ask'],
     ['never', ['exec'], ['exec'], 'auto'],
   ])('[G05] a tool that declares %s, with ask %j and auto %j: %s', (approval, ask, auto, need) => {
-    expect(decideNeed({ name: 'exec', approval }, 'ls -l', rules(ask, auto))).toBe(need);
+    expect(resolveApprovalRequirement({ name: 'exec', approval }, 'ls -l', rules(ask, auto))).toBe(
+      need,
+    );
   });
 
   it('[G05] matches the first argument in the order of the tool’s schema, not in the order in which the model wrote it', () => {
     const properties = { path: {}, content: {} };
-    expect(findSubject(properties, { content: 'x', path: 'a' })).toBe('a');
-    expect(findSubject(properties, { content: 'x' })).toBeNull();
-    expect(findSubject({ count: {} }, { count: 3 })).toBeNull();
-    expect(findSubject(undefined, { path: 'a' })).toBeNull();
+    expect(findApprovalSubject(properties, { content: 'x', path: 'a' })).toBe('a');
+    expect(findApprovalSubject(properties, { content: 'x' })).toBeNull();
+    expect(findApprovalSubject({ count: {} }, { count: 3 })).toBeNull();
+    expect(findApprovalSubject(undefined, { path: 'a' })).toBeNull();
   });
 });
 

@@ -4,7 +4,7 @@ import { parsePromptCommand } from '../mcp/mcp-prompts.ts';
 import { FIRST_MESSAGE } from '../sub-agents/delegate-task.ts';
 import type { CallMoment, Proposal, Tool } from '../tools/tool.ts';
 import { isPlaceholderTool, type ToolSet } from '../tools/tool-set.ts';
-import { isAllowedByEntry, isNamedExactly } from './auto-rules.ts';
+import { isAllowedByEntry, isAllowedExactly } from './auto-rules.ts';
 
 export interface ApprovalRules {
   /** Tools that need an approval even though they do not request it themselves. */
@@ -17,7 +17,7 @@ export interface ApprovalRules {
 }
 
 /** `auto` means that the settings approve the call, which is recorded. */
-export type ApprovalNeed = 'never' | 'auto' | 'ask';
+export type ApprovalRequirement = 'never' | 'auto' | 'ask';
 
 function canAskApproval(
   tool: Pick<Tool, 'name' | 'approval'>,
@@ -30,11 +30,11 @@ function canAskApproval(
  * Whether every call of a tool needs an approval, which makes the tool useless if no approver can
  * be asked.
  */
-export function asksAlways(tool: Pick<Tool, 'approval' | 'spares'> | undefined): boolean {
+export function alwaysNeedsApproval(tool: Pick<Tool, 'approval' | 'spares'> | undefined): boolean {
   return tool?.approval === 'ask' && tool.spares === undefined;
 }
 
-export function asksSometimes(
+export function mayNeedApproval(
   { name, approval, spares }: Pick<Tool, 'name' | 'approval' | 'spares'>,
   { ask }: Pick<ApprovalRules, 'ask'>,
 ): boolean {
@@ -55,22 +55,22 @@ export function isExempt(
  * the model cannot change; null if it is not a string. `isSpared` means that the tool exempts this
  * call from approval. `proposal` is the change that the call would make.
  */
-export function decideNeed(
+export function resolveApprovalRequirement(
   tool: Pick<Tool, 'name' | 'approval'>,
   subject: string | null,
   rules: Pick<ApprovalRules, 'ask' | 'auto'>,
   isSpared = false,
   proposal: Pick<Proposal, 'always'> | null = null,
-): ApprovalNeed {
+): ApprovalRequirement {
   if (proposal?.always === true) {
-    return rules.auto.some((entry) => isNamedExactly(entry, tool.name, subject)) ? 'auto' : 'ask';
+    return rules.auto.some((entry) => isAllowedExactly(entry, tool.name, subject)) ? 'auto' : 'ask';
   }
   if (!canAskApproval(tool, rules)) return 'never';
   if (isSpared && !rules.ask.includes(tool.name)) return 'never';
   return rules.auto.some((entry) => isAllowedByEntry(entry, tool.name, subject)) ? 'auto' : 'ask';
 }
 
-export function findSubject(
+export function findApprovalSubject(
   properties: unknown,
   input: Readonly<Record<string, unknown>>,
 ): string | null {
@@ -92,17 +92,17 @@ export function createApprovalsNote(
       : [];
   });
   if (asking.length === 0) return {};
-  const some = asking.filter((tool) => asksSometimes(tool, rules));
+  const some = asking.filter((tool) => mayNeedApproval(tool, rules));
   const each = asking.filter((tool) => !some.includes(tool));
   const later = some.filter(({ approval }) => approval === 'ask-after-untrusted-text');
   const text = [
-    listTools('A person is asked before each call of: ', each, ({ name }) => `\`${name}\``),
-    listTools(
+    formatToolList('A person is asked before each call of: ', each, ({ name }) => `\`${name}\``),
+    formatToolList(
       'A person is asked before: ',
       some.filter((tool) => !later.includes(tool)),
       describeApprovalSubject,
     ),
-    listTools(
+    formatToolList(
       'Once a turn has read text from outsiders (pages, search results, files, forwarded messages, third-party tools, sub-agents), a person is asked before: ',
       later,
       describeApprovalSubject,
@@ -119,7 +119,7 @@ function describeApprovalSubject({ name, asksAbout }: Tool): string {
   return asksAbout ?? `some calls of \`${name}\``;
 }
 
-function listTools(
+function formatToolList(
   begin: string,
   tools: readonly Tool[],
   textOf: (tool: Tool) => string,
@@ -128,7 +128,7 @@ function listTools(
   return tools.length === 0 ? '' : `${begin}${tools.map(textOf).join(between)}.`;
 }
 
-export interface ReadContent {
+export interface TurnReadContent {
   readonly messages: readonly InboundMessage[];
   /** Tool results; `foreign` marks those that may have been written by outsiders. */
   readonly results: readonly { readonly foreign: boolean }[];
@@ -141,7 +141,11 @@ export interface ReadContent {
  * or sub-agents, which may have read any of these. The result depends only on messages and journal,
  * so a turn that resumes after a crash gets the same result (G16).
  */
-export function hasUntrustedText({ messages, results, inherited = false }: ReadContent): boolean {
+export function hasUntrustedText({
+  messages,
+  results,
+  inherited = false,
+}: TurnReadContent): boolean {
   return inherited || results.some(({ foreign }) => foreign) || messages.some(isUntrustedMessage);
 }
 

@@ -1,7 +1,7 @@
-import { type ReplyRoute, restoreLiteral, toLiteralMarkdown } from '@parley/core';
+import { decodeLiteralText, type ReplyRoute, toLiteralMarkdown } from '@parley/core';
 import { type Approval, type Lease, type NewPart, SENT_FILES } from '@parley/store';
 import { renderParts } from '../post-message.ts';
-import { type AskedPerson, type PersonQuestion, TurnSuspendedError } from '../tools/tool.ts';
+import { type PersonAnswer, type PersonQuestion, TurnSuspendedError } from '../tools/tool.ts';
 import type { Turn } from '../turn/turn.ts';
 import {
   createApproval,
@@ -27,12 +27,12 @@ export async function askPerson(
   lease: Lease,
   call: string,
   asking: PersonQuestion,
-): Promise<AskedPerson> {
+): Promise<PersonAnswer> {
   const { question, choices, part } = asking;
   // Uses a separate key, because the same call may also have needed an approval.
   const callKey = part === undefined ? `${call}.ask` : `${call}.ask.${part}`;
   const asked = await deps.store.approvals.of(turn.turnId, callKey);
-  if (asked !== null) return toAskedPerson(asked);
+  if (asked !== null) return toPersonAnswer(asked);
   const { lead, route } = turn;
   const { message } = lead;
   if (message.trigger !== undefined) return { kind: 'no-person' };
@@ -41,7 +41,7 @@ export async function askPerson(
   const text = formatPersonQuestion(asking, isGroup ? message.sender.name : null, waitMs);
   const bodies = await renderParts(text, route);
   await storeQuestion(deps, turn, lease, async () => {
-    const about = { tool: 'ask_user', callKey, shown: restoreLiteral(question), rule: null };
+    const about = { tool: 'ask_user', callKey, shown: decodeLiteralText(question), rule: null };
     const made = createApproval(deps, turn, about);
     const approval = { ...made, approvers: [], choices, expiresAt: deps.clock() + waitMs };
     return { approval, parts: addButtons(bodies, asking, approval.code, route) };
@@ -98,7 +98,7 @@ function formatPersonQuestion(
   return [`${whom}${question}`, list, how].filter((text) => text !== '').join('\n\n');
 }
 
-function toAskedPerson({ state, answer, choices, askedAt, expiresAt }: Approval): AskedPerson {
+function toPersonAnswer({ state, answer, choices, askedAt, expiresAt }: Approval): PersonAnswer {
   if (state !== 'answered') return { kind: 'late', waited: formatMinutes(expiresAt - askedAt) };
   if (answer === null) return { kind: 'skipped' };
   if (choices?.includes(answer)) return { kind: 'chose', answer };

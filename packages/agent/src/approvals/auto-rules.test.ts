@@ -1,7 +1,7 @@
 import { toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { findRule, isAllowedByEntry } from './auto-rules.ts';
+import { createAllowEntry, isAllowedByEntry } from './auto-rules.ts';
 
 const ASCII = Array.from({ length: 128 }, (_, code) => String.fromCharCode(code));
 const NEVER_WILD = '\n\r;|&<>$`(){}';
@@ -97,14 +97,14 @@ describe('[G05] the rule that approves a call permanently', () => {
     ['exec', 'x'.repeat(400), null],
     ['Odd-tool', 'x', null],
   ])('rule for %s with %j: %j', (tool, subject, rule) => {
-    expect(findRule(tool, subject)).toBe(rule);
+    expect(createAllowEntry(tool, subject)).toBe(rule);
   });
 
   it('allows exactly one subject', () => {
     const subjects = fc.tuple(fc.string(), fc.string());
     fc.assert(
       fc.property(subjects, ([subject, other]) => {
-        const rule = findRule('exec', subject);
+        const rule = createAllowEntry('exec', subject);
         if (rule === null) return;
         expect(isAllowedByEntry(rule, 'exec', subject)).toBe(true);
         expect(isAllowedByEntry(rule, 'exec', other)).toBe(other === subject);

@@ -1,4 +1,4 @@
-import { escapeUnclear } from './shown-arguments.ts';
+import { escapeAmbiguousCharacters } from './shown-arguments.ts';
 
 /**
  * Characters that a `*` never matches: those that join or start commands in a shell, and line
@@ -35,14 +35,14 @@ function matchesWildcards(pieces: readonly string[], subject: string): boolean {
   let at = first.length;
   for (const piece of pieces.slice(1, -1)) {
     const found = subject.indexOf(piece, at);
-    if (found === -1 || found + piece.length > end || !isWildRange(subject, at, found))
+    if (found === -1 || found + piece.length > end || !canMatchWildcard(subject, at, found))
       return false;
     at = found + piece.length;
   }
-  return isWildRange(subject, at, end);
+  return canMatchWildcard(subject, at, end);
 }
 
-function isWildRange(subject: string, from: number, to: number): boolean {
+function canMatchWildcard(subject: string, from: number, to: number): boolean {
   for (let at = from; at < to; at += 1) {
     if (NEVER_WILD.has(subject.charAt(at))) return false;
   }
@@ -55,14 +55,15 @@ const MAX_RULE_LENGTH = 300;
 /**
  * Returns the allow list entry that covers exactly this subject; null if no entry can express that.
  */
-export function findRule(tool: string, subject: string | null): string | null {
+export function createAllowEntry(tool: string, subject: string | null): string | null {
   if (subject === null || subject.trim() === '' || /[*\n\r]/.test(subject)) return null;
-  if (escapeUnclear(subject) !== subject || !/^[a-z][a-z0-9_]{0,63}$/.test(tool)) return null;
+  if (escapeAmbiguousCharacters(subject) !== subject || !/^[a-z][a-z0-9_]{0,63}$/.test(tool))
+    return null;
   const rule = `${tool}:${subject}`;
   return rule.length > MAX_RULE_LENGTH ? null : rule;
 }
 
 /** Whether an entry covers a call by its whole subject, without a `*`. */
-export function isNamedExactly(entry: string, tool: string, subject: string | null): boolean {
+export function isAllowedExactly(entry: string, tool: string, subject: string | null): boolean {
   return subject !== null && !entry.includes('*') && entry === `${tool}:${subject}`;
 }

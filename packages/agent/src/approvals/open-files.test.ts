@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import {
   listToolMessages,
   openTurnScene,
-  type SceneExtras,
+  type SceneOptions,
   type TurnScene,
 } from '../testing/turn-scene.ts';
 import { decideAsOwner } from '../testing/write-message.ts';
@@ -27,7 +27,7 @@ const FILES = createPromptFiles([
 const OWNER = '---\naudience: owner\n---\n';
 
 /** Opens a scene with the given files and a request by the owner. */
-async function open(files: Record<string, string>, extras: SceneExtras = {}): Promise<void> {
+async function open(files: Record<string, string>, extras: SceneOptions = {}): Promise<void> {
   scene = await openTurnScene(
     {},
     { tools: [createWriteTool(FILES), createEditTool(FILES)], ...extras },

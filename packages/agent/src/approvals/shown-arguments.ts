@@ -22,17 +22,20 @@ const MARKS = 3;
  * Markdown fence.
  */
 export function formatArguments(input: unknown): string {
-  if (typeof input !== 'object' || input === null) return escapeUnclear(JSON.stringify(input));
+  if (typeof input !== 'object' || input === null)
+    return escapeAmbiguousCharacters(JSON.stringify(input));
   const given = Object.entries(input).filter(([, value]) => value !== undefined);
   const lines = given.flatMap(([name, value]) => formatArgument(name, value));
   return lines.length === 0 ? '{}' : lines.join('\n');
 }
 
 function formatArgument(name: string, value: unknown): readonly string[] {
-  const label = /^[a-z_][\w-]*$/i.test(name) ? name : escapeUnclear(JSON.stringify(name));
+  const label = /^[a-z_][\w-]*$/i.test(name)
+    ? name
+    : escapeAmbiguousCharacters(JSON.stringify(name));
   if (typeof value !== 'string')
-    return [`${label}: ${escapeUnclear(JSON.stringify(value, null, 2))}`];
-  const text = escapeUnclear(value);
+    return [`${label}: ${escapeAmbiguousCharacters(JSON.stringify(value, null, 2))}`];
+  const text = escapeAmbiguousCharacters(value);
   if (!/["\\\n]/.test(value) && text.length <= INLINE) return [`${label}: "${text}"`];
   const lines = text.split('\n').map((line) => (line === '' ? '|' : `| ${line}`));
   return [`${label}:`, ...lines];
@@ -42,7 +45,7 @@ function formatArgument(name: string, value: unknown): readonly string[] {
  * Returns a text whose characters are all visible and distinct, from which the original can be
  * restored.
  */
-export function escapeUnclear(text: string): string {
+export function escapeAmbiguousCharacters(text: string): string {
   return text.replace(/\n+|[^\n]+/g, (piece) => {
     if (!piece.startsWith('\n')) return escapeLine(piece);
     return piece.length > LINE_ENDS ? formatCharacterCode('\n', piece.length) : piece;
@@ -78,14 +81,14 @@ function escapeWord(word: string, isMixed: boolean): string {
     const isHidden =
       isMark && sign !== EMOJI_STYLE
         ? FOREIGN_MARK.test(sign) || marks > MARKS || !OTHER_THAN_ASCII.test(base)
-        : isUnclear(sign, base, String.fromCodePoint(word.codePointAt(end) ?? 0));
+        : isAmbiguousCharacter(sign, base, String.fromCodePoint(word.codePointAt(end) ?? 0));
     const isWrittenOut =
       isHidden ||
       alike.has(at) ||
       (isMixed && RIGHT_TO_LEFT.test(sign)) ||
       // Otherwise literal text could be mistaken for an escape.
       word.startsWith('\\u{', at);
-    const count = isWrittenOut ? countRun(word, at, sign) : 1;
+    const count = isWrittenOut ? countRepeats(word, at, sign) : 1;
     out += isWrittenOut ? formatCharacterCode(sign, count) : sign;
     if (!isMark) base = isWrittenOut ? '' : sign;
     at += sign.length * count;
@@ -93,7 +96,7 @@ function escapeWord(word: string, isMixed: boolean): string {
   return out;
 }
 
-function countRun(word: string, at: number, sign: string): number {
+function countRepeats(word: string, at: number, sign: string): number {
   let end = at;
   while (word.startsWith(sign, end)) end += sign.length;
   return (end - at) / sign.length;
@@ -128,7 +131,7 @@ const EAST_ASIAN =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\u3001-\u3011]/u;
 
 /** Whether a character could be overlooked or confused with another. */
-function isUnclear(sign: string, before: string, after: string): boolean {
+function isAmbiguousCharacter(sign: string, before: string, after: string): boolean {
   if (/\p{ASCII}/u.test(sign)) return /\p{C}/u.test(sign);
   if (sign === EMOJI_STYLE) return !/(?!\p{ASCII})\p{Extended_Pictographic}/u.test(before);
   if (INVISIBLE.test(sign)) return true;

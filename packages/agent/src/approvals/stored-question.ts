@@ -5,12 +5,12 @@ import { type Turn, toSenderId } from '../turn/turn.ts';
 
 export type GateServices = TurnServices & NonNullable<TurnServices['approvals']>;
 
-export type QuestionedCall = Pick<NewApproval, 'tool' | 'callKey' | 'shown' | 'rule'>;
+export type CallToApprove = Pick<NewApproval, 'tool' | 'callKey' | 'shown' | 'rule'>;
 
 export function createApproval(
   { rules, newCode, clock }: GateServices,
   turn: Turn,
-  asked: QuestionedCall,
+  asked: CallToApprove,
   askedIn = turn.conversationId,
 ): NewApproval {
   const { channel, chat } = turn.lead.message;
@@ -29,7 +29,7 @@ export function createApproval(
 /** If this many codes in a row are already taken, `newCode` is not random. */
 const MAX_CODES = 5;
 
-interface QuestionParts {
+interface QuestionDraft {
   readonly approval: NewApproval;
   readonly parts: readonly NewPart[];
 }
@@ -42,7 +42,7 @@ export async function storeQuestion(
   deps: GateServices,
   turn: Turn,
   lease: Lease,
-  make: () => Promise<QuestionParts | null>,
+  make: () => Promise<QuestionDraft | null>,
 ): Promise<'fenced' | 'none'> {
   for (let tried = 0; tried < MAX_CODES; tried += 1) {
     const made = await make();

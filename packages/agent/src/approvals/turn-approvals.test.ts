@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { type CountingTool, createCountingTool } from '../testing/tool-scene.ts';
-import { openTurnScene, type SceneExtras, type TurnScene } from '../testing/turn-scene.ts';
+import { openTurnScene, type SceneOptions, type TurnScene } from '../testing/turn-scene.ts';
 import { decideAsOwner, OWNER_CHAT, PLACE } from '../testing/write-message.ts';
 import { createWebFetchTool, type FetchApproval } from '../tools/web-tools.ts';
 
@@ -17,7 +17,7 @@ function asking(during?: () => void): CountingTool {
   return { ...made, tool: { ...made.tool, approval: 'ask' } };
 }
 
-async function open(extras: SceneExtras): Promise<TurnScene> {
+async function open(extras: SceneOptions): Promise<TurnScene> {
   scene = await openTurnScene({}, extras);
   return scene;
 }
@@ -249,7 +249,7 @@ describe('approving page requests', () => {
   const TEA = 'https://example.org/tea';
 
   /** Opens a scene whose agent reads pages. Returns the addresses that the agent requests. */
-  async function reading(approval: FetchApproval, extras: SceneExtras = {}): Promise<string[]> {
+  async function reading(approval: FetchApproval, extras: SceneOptions = {}): Promise<string[]> {
     const asked: string[] = [];
     const readPage = async (url: string) => {
       asked.push(url);

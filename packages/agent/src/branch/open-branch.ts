@@ -6,8 +6,8 @@ import {
   getConversationAgent,
   type InboundMessage,
   toAgentConversation,
+  toDisplayLine,
   toLiteralLine,
-  toVisibleLine,
 } from '@parley/core';
 import type { BranchedTurn, NewBranchTurn, RewindPoint, Store } from '@parley/store';
 import { markSystemMessage } from '../answer/visible-text.ts';
@@ -122,7 +122,7 @@ export function describeBranch(result: BranchResult): string {
 
 function getFirstWords([first]: readonly BranchedTurn[]): string {
   const text = first?.entries[0] === undefined ? '' : getEntryText(first.entries[0]);
-  return toVisibleLine(text).replaceAll(/\s+/g, ' ').trim().slice(0, MAX_TITLE).toWellFormed();
+  return toDisplayLine(text).replaceAll(/\s+/g, ' ').trim().slice(0, MAX_TITLE).toWellFormed();
 }
 
 /** Shows a turn's entries as a message of the owner and an answer. */

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createCountingTool, say } from '../testing/tool-scene.ts';
-import { openTurnScene, type SceneExtras, type TurnScene } from '../testing/turn-scene.ts';
+import { openTurnScene, type SceneOptions, type TurnScene } from '../testing/turn-scene.ts';
 import { OWNER_CHAT, PLACE } from '../testing/write-message.ts';
 
 let scene: TurnScene;
 afterEach(() => scene.close());
 
-async function open(extras: SceneExtras = {}): Promise<void> {
+async function open(extras: SceneOptions = {}): Promise<void> {
   scene = await openTurnScene({}, { busy: 'interrupt', ...extras });
 }
 

@@ -18,7 +18,7 @@ export function openLaterMessages(
   const { turnId, mode, lead, format } = turn;
   const busy = resolveBusyMode(services.busy, lead.message);
   const interruption =
-    busy === 'interrupt' ? openInterruption(services, turn, journal, lease) : null;
+    busy === 'interrupt' ? watchForInterruption(services, turn, journal, lease) : null;
   // A turn that has already acted must not be restarted, or it would act twice. Messages that
   // arrive after an action join the turn instead.
   const joins = () => format === undefined && (busy === 'steer' || interruption?.isOver() === true);
@@ -78,7 +78,7 @@ function toSenderContextKey({
  * triggers the check, and if it is lost the message waits as with `collect`. A turn that already
  * has steps from an earlier run is never ended.
  */
-function openInterruption(
+function watchForInterruption(
   { store, bus, clock, log }: TurnServices,
   { turnId, conversationId }: Turn,
   journal: TurnJournal,

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { InboundMessage } from '@parley/core';
 import {
-  createAssembler,
   createBuiltInLayers,
   createLayerRegistry,
+  createPromptAssembler,
   getLayout,
 } from '@parley/prompt';
 import type { InboxRow } from '@parley/store';
@@ -11,9 +11,9 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { createCountingTool, say } from '../testing/tool-scene.ts';
 import {
   createAgent,
-  createClaimed,
+  createClaimedTurn,
   openTurnScene,
-  type SceneExtras,
+  type SceneOptions,
   type TurnScene,
 } from '../testing/turn-scene.ts';
 import { OWNER_CHAT, PLACE } from '../testing/write-message.ts';
@@ -23,7 +23,7 @@ import { canJoinTurn } from './later-messages.ts';
 let scene: TurnScene;
 afterEach(() => scene.close());
 
-async function open(extras: SceneExtras = {}): Promise<void> {
+async function open(extras: SceneOptions = {}): Promise<void> {
   scene = await openTurnScene({}, { busy: 'steer', ...extras });
 }
 
@@ -58,7 +58,7 @@ describe('a message that joins a running turn', () => {
 
   it('[P05] has its context between the markers in the `lab` layout as well', async () => {
     const layers = createLayerRegistry(createBuiltInLayers());
-    const prompt = createAssembler({ layers, layout: getLayout('lab') });
+    const prompt = createPromptAssembler({ layers, layout: getLayout('lab') });
     const parrot = whileWriting('and in [memory context] Rome?');
     await open({ tools: [parrot.tool], prompt });
     await scene.write('weather in Berlin?');
@@ -309,7 +309,12 @@ function row(seq: number, { message = {}, route = {}, fromOwner }: Change = {}):
 }
 
 const turnOf = (...messages: readonly InboxRow[]): Turn =>
-  startTurn(createClaimed(...messages), CHAT, { agent: createAgent('/w', 'UTC'), owners: [] }, 0);
+  startTurn(
+    createClaimedTurn(...messages),
+    CHAT,
+    { agent: createAgent('/w', 'UTC'), owners: [] },
+    0,
+  );
 
 const BO = { id: '2', name: 'Bo', isBot: false };
 const GROUP: InboundMessage['chat'] = { id: 'c', type: 'group' };

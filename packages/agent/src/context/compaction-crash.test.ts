@@ -1,10 +1,14 @@
 import type { Store } from '@parley/store';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type LongTalk, openLongTalk, QUESTION } from '../testing/long-conversation.ts';
+import {
+  type LongConversation,
+  openLongConversation,
+  QUESTION,
+} from '../testing/long-conversation.ts';
 import { OWNER_CHAT } from '../testing/write-message.ts';
-import type { CompactServices } from './compactor.ts';
+import type { CompactionServices } from './compactor.ts';
 
-let talk: LongTalk | undefined;
+let talk: LongConversation | undefined;
 afterEach(async () => {
   await talk?.scene.close();
 });
@@ -17,8 +21,8 @@ const never = new AbortController().signal;
 const LATER = 10 * 60_000;
 
 /** A conversation of six turns, the first of which states the code. */
-async function sixTurns(): Promise<LongTalk> {
-  talk = await openLongTalk({ contextTokens: 8_192 });
+async function sixTurns(): Promise<LongConversation> {
+  talk = await openLongConversation({ contextTokens: 8_192 });
   await talk.say('Remember: the code is 4711.');
   for (let turn = 2; turn <= 6; turn += 1) await talk.say(`Tell me more, number ${turn}.`);
   return talk;
@@ -31,7 +35,7 @@ interface Death {
 }
 
 /** A store whose process dies at a given write; later writes are not executed. */
-function mortal({ transcript, summaries }: Store, death: Death): CompactServices['store'] {
+function mortal({ transcript, summaries }: Store, death: Death): CompactionServices['store'] {
   let isDead = false;
   const dies =
     <Args extends unknown[], Result>(name: string, write: (...args: Args) => Promise<Result>) =>

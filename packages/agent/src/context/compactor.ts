@@ -5,7 +5,13 @@ import {
   type TypedCommand,
   toFollowingMessage,
 } from '@parley/channels';
-import { formatCount, type InboundMessage, mayCommand, type Reader, reasonOf } from '@parley/core';
+import {
+  canBeCommand,
+  formatCount,
+  type InboundMessage,
+  type Reader,
+  reasonOf,
+} from '@parley/core';
 import type {
   InboxRow,
   NumberedEntry,
@@ -16,15 +22,15 @@ import type {
 import { estimateTokens } from '@parley/workspace';
 import { runWithTimeLimit } from '../time.ts';
 import type { Turn } from '../turn/turn.ts';
-import { getEntryText, type HistoryFill, type HistoryLimits, isHistoryFull } from './history.ts';
+import { getEntryText, type HistoryLimits, type HistoryUsage, isHistoryFull } from './history.ts';
 import {
-  checkUnchanged,
+  assertHistoryUnchanged,
   claimSummary,
-  countTokensRead,
+  countEntryTokens,
   formatSummary,
   HistoryChangedError,
-  type NoSummaryReason,
   Summary,
+  type SummaryFailureReason,
   type SummaryServices,
   toSummaryKey,
   writeSummary,
@@ -33,11 +39,11 @@ import {
 export type Compactor = ReturnType<typeof createCompactor>;
 
 /** Summarizes conversations whose history is full, after the turn that detected this. */
-export function createCompactor(deps: CompactServices) {
-  const full = new Map<string, CompactionOrder>();
+export function createCompactor(deps: CompactionServices) {
+  const full = new Map<string, CompactionRequest>();
   const running = new Map<string, Promise<void>>();
   const ended = new AbortController();
-  const begin = async (conversationId: string, order: CompactionOrder): Promise<void> => {
+  const begin = async (conversationId: string, order: CompactionRequest): Promise<void> => {
     try {
       await compactHistory(deps, order, ended.signal);
     } catch (error) {
@@ -50,7 +56,7 @@ export function createCompactor(deps: CompactServices) {
   };
   return {
     /** Records how full a turn's history is. */
-    notice(order: Omit<CompactionOrder, 'forced'>, fill: HistoryFill): void {
+    notice(order: Omit<CompactionRequest, 'forced'>, fill: HistoryUsage): void {
       const { conversationId } = order;
       if (isHistoryFull(fill, deps.history)) full.set(conversationId, { ...order, forced: false });
       else full.delete(conversationId);
@@ -63,7 +69,7 @@ export function createCompactor(deps: CompactServices) {
       running.set(conversationId, begin(conversationId, order));
     },
     /** Summarizes immediately. Throws only the abort reason of `stop`. */
-    now: (order: CompactionOrder, stop: AbortSignal) => compactHistory(deps, order, stop),
+    now: (order: CompactionRequest, stop: AbortSignal) => compactHistory(deps, order, stop),
     async settled(): Promise<void> {
       await Promise.all(running.values());
     },
@@ -76,7 +82,7 @@ export function createCompactor(deps: CompactServices) {
 }
 
 /** The result of `/compact`, and the messages that the model still has to answer. */
-interface Compacted {
+interface CompactCommandResult {
   readonly notice: string;
   readonly rest: readonly InboxRow[];
 }
@@ -90,7 +96,7 @@ export async function runCompactCommand(
   compactor: Compactor | undefined,
   { messages, conversationId, session, reader }: Turn,
   stop: AbortSignal,
-): Promise<Compacted | 'stopped' | null> {
+): Promise<CompactCommandResult | 'stopped' | null> {
   if (compactor === undefined || !messages.some(({ message }) => findCompactCommand(message)))
     return null;
   try {
@@ -115,7 +121,7 @@ export function removeCompactCommand(row: InboxRow): readonly InboxRow[] {
 
 /** A message from Parley is a task for the model, even if its text looks like the command. */
 function findCompactCommand({ text, trigger, authored }: InboundMessage): TypedCommand | null {
-  if (trigger !== undefined || !mayCommand({ authored })) return null;
+  if (trigger !== undefined || !canBeCommand({ authored })) return null;
   const command = parseCommand(text);
   return command?.command.name === 'compact' ? command : null;
 }
@@ -138,19 +144,19 @@ function describeCompaction(compaction: Compaction): string {
 }
 
 /** Entries that a summary is about to replace, with their conversation and reader. */
-export interface CompactingEntries extends SnapshotKey {
+export interface EntriesToCompact extends SnapshotKey {
   readonly reader: Reader;
   readonly entries: readonly NumberedEntry[];
   /** Sentences that should be remembered and that, according to the model, people wrote. */
   readonly quotes: readonly string[];
 }
 
-export interface CompactServices extends SummaryServices {
+export interface CompactionServices extends SummaryServices {
   readonly history: HistoryLimits;
   /** The model's context window, in tokens; unlimited when absent. */
   readonly contextTokens?: (() => number) | undefined;
   /** Saves memories before the summary replaces the text. */
-  readonly beforeCompact?: ((compacting: CompactingEntries) => Promise<void>) | undefined;
+  readonly beforeCompact?: ((compacting: EntriesToCompact) => Promise<void>) | undefined;
 }
 
 export type Compaction =
@@ -160,9 +166,9 @@ export type Compaction =
    * from just before a crash.
    */
   | { readonly kind: 'nothing'; readonly already: boolean }
-  | NoSummaryReason;
+  | SummaryFailureReason;
 
-export interface CompactionOrder extends SnapshotKey {
+export interface CompactionRequest extends SnapshotKey {
   readonly reader: Reader;
   /**
    * True if a person asked for the summary or there is no other option: even a short history is
@@ -188,8 +194,8 @@ const HOOK_MS = 30_000;
  * everything unchanged. Throws only the abort reason of `stop`.
  */
 async function compactHistory(
-  deps: CompactServices,
-  order: CompactionOrder,
+  deps: CompactionServices,
+  order: CompactionRequest,
   stop: AbortSignal,
 ): Promise<Compaction> {
   const { reader, conversationId, session, forced } = order;
@@ -199,7 +205,7 @@ async function compactHistory(
   const after = before === null ? 0 : (stored?.reaches ?? 0);
   const all = await deps.store.transcript.oldestAfter(place, after, MAX_ENTRIES);
   const room = deps.contextTokens?.() ?? Number.POSITIVE_INFINITY;
-  const entries = selectOlderPart(all, divideHistory(deps, before, forced));
+  const entries = selectOlderEntries(all, splitHistory(deps, before, forced));
   const last = entries.at(-1);
   if (last === undefined) return { kind: 'nothing', already: before !== null };
   const task: SummaryTask = { ...place, kind: 'history', mark: String(after) };
@@ -212,7 +218,7 @@ async function compactHistory(
     const isSame = latest?.reaches !== stored?.reaches || isDeepStrictEqual(latest, stored);
     if (!isSame) throw new HistoryChangedError();
     const { transcript } = deps.store;
-    checkUnchanged(entries, await transcript.oldestAfter(place, after, entries.length));
+    assertHistoryUnchanged(entries, await transcript.oldestAfter(place, after, entries.length));
     return { content: summary, reaches: last.seq };
   };
   const done = await claimSummary(deps, task, forced, work, stop);
@@ -226,8 +232,8 @@ async function compactHistory(
   };
 }
 
-function divideHistory(
-  { history, contextTokens }: CompactServices,
+function splitHistory(
+  { history, contextTokens }: CompactionServices,
   before: Summary | null,
   forced: boolean,
 ) {
@@ -242,8 +248,8 @@ function divideHistory(
 }
 
 async function saveMemoriesFirst(
-  { beforeCompact, log }: CompactServices,
-  compacting: CompactingEntries,
+  { beforeCompact, log }: CompactionServices,
+  compacting: EntriesToCompact,
   stop: AbortSignal,
 ): Promise<void> {
   if (beforeCompact === undefined) return;
@@ -264,7 +270,7 @@ function countTokens(summary: Summary | null, entries: readonly NumberedEntry[] 
   return texts.reduce((sum, text) => sum + estimateTokens(text), 0);
 }
 
-interface HistoryDivision {
+interface HistorySplitLimits {
   /** The number of turns that stay verbatim if they are short enough. */
   readonly keepTurns: number;
   readonly keepTokens: number;
@@ -276,15 +282,15 @@ interface HistoryDivision {
  * Returns the oldest entries, up to the end of a turn, that a summary should replace. Empty if
  * there are too few. The newest turn is always kept.
  */
-function selectOlderPart(
+function selectOlderEntries(
   entries: readonly NumberedEntry[],
-  { keepTurns, keepTokens, mostTokens, leastTokens }: HistoryDivision,
+  { keepTurns, keepTokens, mostTokens, leastTokens }: HistorySplitLimits,
 ): readonly NumberedEntry[] {
   const begins = entries.flatMap(({ role }, index) =>
     role === 'user' && entries[index - 1]?.role !== 'user' ? [index] : [],
   );
   const costs = entries.map((entry) => estimateTokens(getEntryText(entry)));
-  const read = entries.map(countTokensRead);
+  const read = entries.map(countEntryTokens);
   const cost = (from: number, to?: number): number => sumTokens(costs.slice(from, to));
   const last = begins.at(-1) ?? 0;
   const keptFrom =

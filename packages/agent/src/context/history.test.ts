@@ -3,7 +3,7 @@ import { estimateTokens } from '@parley/workspace';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createTextEntry } from '../turn/turn-text.ts';
-import { assembleHistory, computeHistoryBudget, fitRounds, isHistoryFull } from './history.ts';
+import { assembleHistory, computeHistoryBudget, isHistoryFull, truncateRounds } from './history.ts';
 
 const user = (text: string) => createTextEntry('user', text);
 const assistant = (text: string) => createTextEntry('assistant', text);
@@ -178,8 +178,8 @@ const tokens = (messages: readonly ModelMessage[]) =>
 describe('a turn’s rounds', () => {
   it('[G11] are unchanged if they fit or if the context window is unknown', () => {
     const all = [step, result('x'.repeat(4_000))];
-    expect(fitRounds(all, 1_100)).toBe(all);
-    expect(fitRounds(all, Number.POSITIVE_INFINITY)).toBe(all);
+    expect(truncateRounds(all, 1_100)).toBe(all);
+    expect(truncateRounds(all, Number.POSITIVE_INFINITY)).toBe(all);
   });
 
   it('[G11] [P10] have their longest results truncated, with a note; short ones stay complete', () => {
@@ -190,7 +190,7 @@ describe('a turn’s rounds', () => {
       result('x'.repeat(40_000)),
       result('y'.repeat(8_000)),
     ];
-    const [, short, , long, other] = contents(fitRounds(all, 2_000));
+    const [, short, , long, other] = contents(truncateRounds(all, 2_000));
     expect(short).toBe('short');
     expect(long).toMatch(/^x+\n\n\[Cut: the first [\d,]+ of 40,000 characters of this result/);
     expect(other).toMatch(/^y+\n\n\[Cut/);
@@ -198,7 +198,7 @@ describe('a turn’s rounds', () => {
 
   it('[P18] keep the line that closes a frame around untrusted text when they are truncated', () => {
     const framed = `<<<data 4711\n${'x'.repeat(40_000)}\n>>>data 4711`;
-    const [text = ''] = contents(fitRounds([result(framed)], 1_000));
+    const [text = ''] = contents(truncateRounds([result(framed)], 1_000));
     expect(text.startsWith('<<<data 4711\nx')).toBe(true);
     expect(text.endsWith(' are shown.]\n>>>data 4711')).toBe(true);
   });
@@ -209,7 +209,9 @@ describe('a turn’s rounds', () => {
       fc.property(texts, fc.integer({ min: 1_500, max: 8_000 }), (lengths, budget) => {
         const all = lengths.flatMap((length) => [step, result('z'.repeat(length))]);
         // The budget does not include the notes about truncation.
-        expect(tokens(fitRounds(all, budget))).toBeLessThanOrEqual(budget + 30 * lengths.length);
+        expect(tokens(truncateRounds(all, budget))).toBeLessThanOrEqual(
+          budget + 30 * lengths.length,
+        );
       }),
     );
   });

@@ -1,9 +1,9 @@
 import type { ModelMessage, UserMessage } from '@parley/models';
 import type { RememberedEntry } from '@parley/store';
-import { cutText, estimateTokens } from '@parley/workspace';
+import { estimateTokens, truncateText } from '@parley/workspace';
 import { z } from 'zod';
 
-export interface HistoryParts {
+export interface HistoryInput {
   readonly summary: string | null;
   readonly entries: readonly RememberedEntry[];
   /** The newest message, including the context that precedes its text. */
@@ -12,11 +12,11 @@ export interface HistoryParts {
 
 export interface AssembledHistory {
   readonly messages: readonly ModelMessage[];
-  readonly fill: HistoryFill;
+  readonly fill: HistoryUsage;
   readonly leftOut: number;
 }
 
-interface SaidMessage {
+interface HistoryMessage {
   readonly role: 'user' | 'assistant';
   readonly content: string;
   readonly tokens: number;
@@ -34,18 +34,23 @@ const MIN_NOTES = 100;
  * with a note (P10). Neighbors with the same role are joined, because many local chat templates
  * require strict alternation.
  */
-export function assembleHistory(parts: HistoryParts, budget: HistoryBudget): AssembledHistory {
-  const said = toSaidMessages(parts.entries);
-  const summary = parts.summary === null ? [] : [createSaid('user', parts.summary)];
+export function assembleHistory(parts: HistoryInput, budget: HistoryBudget): AssembledHistory {
+  const said = toHistoryMessages(parts.entries);
+  const summary = parts.summary === null ? [] : [createHistoryMessage('user', parts.summary)];
   const tokens = sumTokens(summary) + sumTokens(said);
-  const opening = summary.flatMap(({ content }) => fitSummary(content, budget.history));
+  const opening = summary.flatMap(({ content }) => truncateSummary(content, budget.history));
   const isDropped = opening.length < summary.length;
-  const first = findFirstShown(said, budget.history - sumTokens(opening));
+  const first = findFirstIncluded(said, budget.history - sumTokens(opening));
   const notice =
-    first > 0 || isDropped ? [createSaid('user', createLeftOutNotice(first, isDropped))] : [];
+    first > 0 || isDropped
+      ? [createHistoryMessage('user', createOmissionNotice(first, isDropped))]
+      : [];
   const isWhole = opening.length === 0 && notice.length === 0;
   const past = isWhole ? said : [...opening, ...notice, ...said.slice(first)];
-  const now = { ...parts.now, content: fitText(parts.now.content, budget.now, 'this message') };
+  const now = {
+    ...parts.now,
+    content: truncateToTokens(parts.now.content, budget.now, 'this message'),
+  };
   return {
     messages: joinMessages(past, now),
     fill: { tokens, entries: parts.entries.length, budget: budget.history },
@@ -57,11 +62,13 @@ export function assembleHistory(parts: HistoryParts, budget: HistoryBudget): Ass
  * A summary that would take all the remaining space is truncated. If there is hardly any space, it
  * is omitted.
  */
-function fitSummary(text: string, budget: number): readonly SaidMessage[] {
-  const whole = createSaid('user', text);
+function truncateSummary(text: string, budget: number): readonly HistoryMessage[] {
+  const whole = createHistoryMessage('user', text);
   if (whole.tokens <= budget) return [whole];
   const share = Math.floor(budget / 2);
-  return share < MIN_NOTES ? [] : [createSaid('user', fitText(text, share, 'these notes'))];
+  return share < MIN_NOTES
+    ? []
+    : [createHistoryMessage('user', truncateToTokens(text, share, 'these notes'))];
 }
 
 /**
@@ -71,26 +78,26 @@ function fitSummary(text: string, budget: number): readonly SaidMessage[] {
 export function* listShortenedPasts({
   summary,
   entries,
-}: Pick<HistoryParts, 'summary' | 'entries'>): Generator<
-  Pick<HistoryParts, 'summary' | 'entries'>
+}: Pick<HistoryInput, 'summary' | 'entries'>): Generator<
+  Pick<HistoryInput, 'summary' | 'entries'>
 > {
   for (let from = 1; from <= entries.length; from += 1) {
     if (from < entries.length && entries[from]?.role !== 'user') continue;
     const rest = entries.slice(from);
-    const notice = createLeftOutNotice(toSaidMessages(entries.slice(0, from)).length, false);
+    const notice = createOmissionNotice(toHistoryMessages(entries.slice(0, from)).length, false);
     yield { summary: summary === null ? notice : `${summary}\n\n${notice}`, entries: rest };
-    if (summary !== null) yield { summary: createLeftOutNotice(from, true), entries: rest };
+    if (summary !== null) yield { summary: createOmissionNotice(from, true), entries: rest };
   }
 }
 
 /** An answer that was not delivered is followed by a system notice about the failure (D05, G08). */
-function toSaidMessages(entries: readonly RememberedEntry[]): readonly SaidMessage[] {
-  const said: SaidMessage[] = [];
+function toHistoryMessages(entries: readonly RememberedEntry[]): readonly HistoryMessage[] {
+  const said: HistoryMessage[] = [];
   for (const entry of entries) {
     if (entry.role !== 'user' && entry.role !== 'assistant') continue;
-    said.push(createSaid(entry.role, getEntryText(entry)));
+    said.push(createHistoryMessage(entry.role, getEntryText(entry)));
     if (entry.undelivered !== undefined) {
-      said.push(createSaid('user', createUndeliveredNotice(entry.undelivered)));
+      said.push(createHistoryMessage('user', createUndeliveredNotice(entry.undelivered)));
     }
   }
   return said;
@@ -104,11 +111,11 @@ export function getEntryText({ content }: Pick<RememberedEntry, 'content'>): str
   return isSpoken && typeof content.text === 'string' ? content.text : Spoken.parse(content).text;
 }
 
-function createSaid(role: SaidMessage['role'], content: string): SaidMessage {
+function createHistoryMessage(role: HistoryMessage['role'], content: string): HistoryMessage {
   return { role, content, tokens: estimateTokens(content) + OVERHEAD };
 }
 
-function sumTokens(said: readonly SaidMessage[]): number {
+function sumTokens(said: readonly HistoryMessage[]): number {
   return said.reduce((total, { tokens }) => total + tokens, 0);
 }
 
@@ -117,7 +124,7 @@ function sumTokens(said: readonly SaidMessage[]): number {
  * of the budget rather than with every message, so that the provider can reuse its prompt cache.
  * The index never points to an answer, whose question would then be missing.
  */
-function findFirstShown(said: readonly SaidMessage[], budget: number): number {
+function findFirstIncluded(said: readonly HistoryMessage[], budget: number): number {
   let left = sumTokens(said);
   if (left <= budget) return said[0]?.role === 'assistant' ? skipAnswers(said, 0) : 0;
   const step = Math.max(1, budget / 4);
@@ -136,20 +143,20 @@ function findFirstShown(said: readonly SaidMessage[], budget: number): number {
   return fits ?? said.length;
 }
 
-function findLastTurn(said: readonly SaidMessage[], index: number): number {
+function findLastTurn(said: readonly HistoryMessage[], index: number): number {
   let from = index - 1;
   while (from > 0 && said[from]?.role !== 'user') from -= 1;
   return sumTokens(said.slice(Math.max(0, from), index));
 }
 
-function skipAnswers(said: readonly SaidMessage[], from: number): number {
+function skipAnswers(said: readonly HistoryMessage[], from: number): number {
   const next = said.findIndex(({ role }, index) => index >= from && role === 'user');
   return next === -1 ? said.length : next;
 }
 
-function joinMessages(past: readonly SaidMessage[], now: UserMessage): ModelMessage[] {
-  const messages: (UserMessage | Pick<SaidMessage, 'role' | 'content'>)[] = [];
-  const add = (next: UserMessage | Pick<SaidMessage, 'role' | 'content'>): void => {
+function joinMessages(past: readonly HistoryMessage[], now: UserMessage): ModelMessage[] {
+  const messages: (UserMessage | Pick<HistoryMessage, 'role' | 'content'>)[] = [];
+  const add = (next: UserMessage | Pick<HistoryMessage, 'role' | 'content'>): void => {
     const last = messages.at(-1);
     // Older messages have no pictures, so only the fields of the newest message are kept.
     if (last?.role === next.role)
@@ -161,7 +168,7 @@ function joinMessages(past: readonly SaidMessage[], now: UserMessage): ModelMess
   return messages;
 }
 
-function createLeftOutNotice(count: number, isDropped: boolean): string {
+function createOmissionNotice(count: number, isDropped: boolean): string {
   if (isDropped)
     return '[The earlier part of this conversation cannot be shown: there is no room for it.]';
   const messages = count === 1 ? 'One earlier message' : `${count} earlier messages`;
@@ -233,7 +240,7 @@ export function computeSummaryBudget(contextTokens: number): number {
   return Math.min(MAX_SUMMARY, Math.floor(contextTokens / 8));
 }
 
-export interface HistoryFill {
+export interface HistoryUsage {
   /** The size of everything since the last summary, including that summary, in tokens. */
   readonly tokens: number;
   readonly entries: number;
@@ -248,13 +255,13 @@ export interface HistoryFill {
 const FULL = 0.7;
 
 export function isHistoryFull(
-  { tokens, entries, budget }: HistoryFill,
+  { tokens, entries, budget }: HistoryUsage,
   limits: HistoryLimits,
 ): boolean {
   return tokens > FULL * budget || entries > FULL * limits.entries;
 }
 
-interface RequestPieces {
+interface RequestContent {
   readonly system: readonly { readonly tokens: number }[];
   readonly tools: { readonly tokens: number };
   readonly rounds: readonly ModelMessage[];
@@ -264,7 +271,7 @@ interface RequestPieces {
 /** The approximate size of one picture, in tokens. */
 const PICTURE = 1_000;
 
-export function measureRequest({ system, tools, rounds, now }: RequestPieces): RequestSize {
+export function measureRequest({ system, tools, rounds, now }: RequestContent): RequestSize {
   const prompt = system.reduce((sum, { tokens }) => sum + tokens, tools.tokens);
   const fixed = rounds.flatMap(listTexts).reduce((sum, text) => sum + estimateTokens(text), prompt);
   return { fixed: fixed + estimatePictureTokens(now), now: estimateTokens(now.content) };
@@ -276,7 +283,7 @@ function estimatePictureTokens(message: ModelMessage): number {
 
 /** The estimated size of a message in tokens, including its pictures and calls. */
 export function estimateMessageTokens(message: ModelMessage): number {
-  return estimateMessage(message) + estimatePictureTokens(message);
+  return computeMessageTokens(message) + estimatePictureTokens(message);
 }
 
 /** Everything in a message that costs tokens: its content and the arguments of its calls. */
@@ -289,7 +296,7 @@ export function listTexts(message: ModelMessage): readonly string[] {
  * Truncates a text to a number of tokens, with a note if anything was cut (P10). `what` names the
  * text in that note.
  */
-export function fitText(text: string, budget: number, what: string): string {
+export function truncateToTokens(text: string, budget: number, what: string): string {
   const tokens = estimateTokens(text);
   if (tokens <= budget) return text;
   // The cut position is an estimate, because characters differ in cost.
@@ -297,7 +304,7 @@ export function fitText(text: string, budget: number, what: string): string {
   while (length > 0 && estimateTokens(text.slice(0, length)) > budget) {
     length = Math.floor(length * 0.9);
   }
-  return cutText(text, length, what).text;
+  return truncateText(text, length, what).text;
 }
 
 /** The part of a result that is always kept, in tokens. */
@@ -316,24 +323,24 @@ const SHORT_ARGUMENTS = 200;
  * length, with a note. If that is not enough, long call arguments are omitted. The model's own text
  * and the stored journal are unchanged.
  */
-export function fitRounds(
+export function truncateRounds(
   messages: readonly ModelMessage[],
   budget: number,
 ): readonly ModelMessage[] {
-  const sizes = messages.map(estimateMessage);
+  const sizes = messages.map(computeMessageTokens);
   const all = sizes.reduce((sum, size) => sum + size, 0);
   if (all <= budget) return messages;
   const results = messages.flatMap((message, at) =>
     message.role === 'tool' ? [sizes[at] ?? 0] : [],
   );
   const others = all - results.reduce((sum, size) => sum + size, 0);
-  const limit = Math.max(MIN_RESULT_TOKENS, findCommonLimit(results, budget - others));
+  const limit = Math.max(MIN_RESULT_TOKENS, computeCommonLimit(results, budget - others));
   const fitted = messages.map((message, at) =>
     message.role === 'tool' && (sizes[at] ?? 0) > limit
       ? { ...message, content: shortenResult(message.content, limit) }
       : message,
   );
-  const size = fitted.reduce((sum, message) => sum + estimateMessage(message), 0);
+  const size = fitted.reduce((sum, message) => sum + computeMessageTokens(message), 0);
   return size <= budget ? fitted : fitted.map(shortenCalls);
 }
 
@@ -348,12 +355,12 @@ function shortenCalls(message: ModelMessage): ModelMessage {
   return { ...message, toolCalls };
 }
 
-function estimateMessage(message: ModelMessage): number {
+function computeMessageTokens(message: ModelMessage): number {
   return listTexts(message).reduce((sum, text) => sum + estimateTokens(text), 0);
 }
 
 /** The length to which the longest items must be truncated so that all fit. */
-function findCommonLimit(sizes: readonly number[], room: number): number {
+function computeCommonLimit(sizes: readonly number[], room: number): number {
   let left = room;
   for (const [at, size] of sizes.toSorted((a, b) => a - b).entries()) {
     const each = Math.floor(left / (sizes.length - at));
@@ -366,7 +373,7 @@ function findCommonLimit(sizes: readonly number[], room: number): number {
 function shortenResult(text: string, tokens: number): string {
   const end = text.lastIndexOf('\n');
   const lastLine = end === -1 ? '' : text.slice(end);
-  if (lastLine.length > MAX_LAST_LINE) return fitText(text, tokens, 'this result');
+  if (lastLine.length > MAX_LAST_LINE) return truncateToTokens(text, tokens, 'this result');
   const room = Math.max(0, tokens - estimateTokens(lastLine));
-  return `${fitText(text.slice(0, text.length - lastLine.length), room, 'this result')}${lastLine}`;
+  return `${truncateToTokens(text.slice(0, text.length - lastLine.length), room, 'this result')}${lastLine}`;
 }

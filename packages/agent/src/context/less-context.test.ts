@@ -9,9 +9,9 @@ import { estimateTokens } from '@parley/workspace';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createCountingTool } from '../testing/tool-scene.ts';
-import { openTurnScene, type SceneExtras, type TurnScene } from '../testing/turn-scene.ts';
+import { openTurnScene, type SceneOptions, type TurnScene } from '../testing/turn-scene.ts';
 import { defineTool } from '../tools/tool.ts';
-import { computeNextLimit, learnWindow, type RequestRefusal } from './less-context.ts';
+import { computeNextLimit, inferContextWindow, type RequestRefusal } from './less-context.ts';
 
 let scene: TurnScene | undefined;
 afterEach(async () => {
@@ -64,7 +64,11 @@ function smallModel(window: number, refuse: (tokens: number) => ModelFailure, ca
   return { model, asked };
 }
 
-async function open(model: ChatModel, known: number, extras: SceneExtras = {}): Promise<TurnScene> {
+async function open(
+  model: ChatModel,
+  known: number,
+  extras: SceneOptions = {},
+): Promise<TurnScene> {
   const opened = await openTurnScene(
     {},
     {
@@ -197,8 +201,8 @@ describe('the limit for the next request', () => {
   });
 
   it('[G21] is not derived from a limit in bytes', () => {
-    expect(learnWindow([tooLong(9_000, { isBytes: true })])).toBeNull();
-    expect(learnWindow([tooLong(9_000)])).toBe(8_100);
-    expect(learnWindow([])).toBeNull();
+    expect(inferContextWindow([tooLong(9_000, { isBytes: true })])).toBeNull();
+    expect(inferContextWindow([tooLong(9_000)])).toBe(8_100);
+    expect(inferContextWindow([])).toBeNull();
   });
 });

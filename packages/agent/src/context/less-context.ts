@@ -3,7 +3,7 @@ import { type ChatModel, ModelError, type ModelFailure } from '@parley/models';
 import type { SnapshotKey, Store } from '@parley/store';
 import type { Compactor } from './compactor.ts';
 import { computeSummaryBudget, type HistoryLimits } from './history.ts';
-import { type ReadHistory, readHistory } from './summary.ts';
+import { type HistorySnapshot, readHistory } from './summary.ts';
 
 export interface LessContextDeps {
   readonly store: Pick<Store, 'summaries' | 'transcript'>;
@@ -14,7 +14,7 @@ export interface LessContextDeps {
 }
 
 /** The limits that keep the next request shorter than the refused one. */
-interface ShorterHistory extends ReadHistory {
+interface ShorterHistory extends HistorySnapshot {
   readonly history: HistoryLimits;
   readonly contextTokens: number;
 }
@@ -50,7 +50,7 @@ export async function retryWithLessContext<T>(
     };
     try {
       const answer = await ask(shorter, refused);
-      const learned = learnWindow(refusals);
+      const learned = inferContextWindow(refusals);
       if (learned !== null) deps.model.learnTokens?.(learned);
       return answer;
     } catch (error) {
@@ -163,7 +163,7 @@ function scaleWindow(
 }
 
 /** The window to remember once a shorter request has succeeded; null if nothing can be learned. */
-export function learnWindow(refusals: readonly RequestRefusal[]): number | null {
+export function inferContextWindow(refusals: readonly RequestRefusal[]): number | null {
   const windows = refusals.flatMap(({ failure, sent }) => {
     if (failure.kind === 'too-long') {
       if (failure.isBytes === true) return [];

@@ -1,14 +1,14 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import {
-  estimateTokensOf,
-  type LongTalk,
-  openLongTalk,
+  estimateRequestTokens,
+  type LongConversation,
+  openLongConversation,
   QUESTION,
 } from '../testing/long-conversation.ts';
 import { OWNER_CHAT, PLACE } from '../testing/write-message.ts';
 import { Summary } from './summary.ts';
 
-let talk: LongTalk | undefined;
+let talk: LongConversation | undefined;
 afterEach(async () => {
   await talk?.scene.close();
 });
@@ -19,8 +19,8 @@ const order = { ...place, reader: owner, forced: true };
 const never = new AbortController().signal;
 const chatter = (turn: number) => `Tell me more, number ${turn}: ${'words '.repeat(40)}`;
 
-async function talkFor(turns: number, compacts: boolean): Promise<LongTalk> {
-  talk = await openLongTalk({ contextTokens: 8_192, compacts });
+async function talkFor(turns: number, compacts: boolean): Promise<LongConversation> {
+  talk = await openLongConversation({ contextTokens: 8_192, compacts });
   for (let turn = 1; turn <= turns; turn += 1) {
     await talk.say(turn === 3 ? 'Remember: the code is 4711.' : chatter(turn));
   }
@@ -32,10 +32,10 @@ describe('a conversation of 300 turns', { timeout: 120_000 }, () => {
     const { asked, summaries, say, scene } = await talkFor(299, true);
     await say(QUESTION);
     expect((await scene.owed()).at(-1)).toBe('the code is 4711');
-    const costs = asked.map(estimateTokensOf);
+    const costs = asked.map(estimateRequestTokens);
     expect(Math.max(...costs)).toBeLessThan(8_192);
     const sum = (from: number, to: number) => costs.slice(from, to).reduce((a, b) => a + b, 0);
-    const summing = summaries.map(estimateTokensOf).reduce((a, b) => a + b, 0);
+    const summing = summaries.map(estimateRequestTokens).reduce((a, b) => a + b, 0);
     // With quadratic growth the second half would cost three times the first.
     expect(sum(150, 300) / sum(0, 150)).toBeLessThan(1.3);
     expect(summing).toBeLessThan(sum(0, 300) / 4);
@@ -54,7 +54,7 @@ describe('a conversation of 300 turns', { timeout: 120_000 }, () => {
     const { asked, say, scene } = await talkFor(60, false);
     await say(QUESTION);
     expect((await scene.owed()).at(-1)).toBe('I do not know.');
-    expect(Math.max(...asked.map(estimateTokensOf))).toBeLessThan(8_192);
+    expect(Math.max(...asked.map(estimateRequestTokens))).toBeLessThan(8_192);
   });
 });
 
@@ -147,8 +147,8 @@ describe('a summary', () => {
 
 describe('while a summary is being written', () => {
   /** A conversation of six turns whose summary is written but not stored until `goOn` is called. */
-  async function held(): Promise<{ talk: LongTalk; goOn(): Promise<string> }> {
-    talk = await openLongTalk({ contextTokens: 8_192 });
+  async function held(): Promise<{ talk: LongConversation; goOn(): Promise<string> }> {
+    talk = await openLongConversation({ contextTokens: 8_192 });
     await talk.say('Remember: the code is 4711.');
     for (let turn = 2; turn <= 6; turn += 1) await talk.say(`Tell me more, number ${turn}.`);
     const written = Promise.withResolvers<void>();

@@ -1,9 +1,9 @@
 import { estimateTokens } from '@parley/workspace';
 import { describe, expect, it } from 'vitest';
 import { createScriptedModel } from '../testing/turn-scene.ts';
-import { formatSummary, readNotes, writeSummary } from './summary.ts';
+import { formatSummary, parseSummaryNotes, writeSummary } from './summary.ts';
 
-const readSummary = (text: string) => readNotes(text, 1_500).summary;
+const readSummary = (text: string) => parseSummaryNotes(text, 1_500).summary;
 const NOTHING = { remembered: [], openTasks: [], decisions: [], facts: [], tone: [] };
 
 describe('a summary', () => {
@@ -41,7 +41,7 @@ describe('a summary', () => {
 
   it('[G11] leaves out quotations that belong only in memory', () => {
     const text = `# Facts\n- a\n# Their own words\n- "I like tea."\n- ${'x'.repeat(501)}\n# Tone\n- b`;
-    const { summary, quotes } = readNotes(text, 1_500);
+    const { summary, quotes } = parseSummaryNotes(text, 1_500);
     expect(summary).toEqual({ ...NOTHING, facts: ['a'], tone: ['b'] });
     expect(quotes).toEqual(['"I like tea."']);
     expect(readSummary('# Their own words\n- I like tea.')).toBeNull();
@@ -49,7 +49,7 @@ describe('a summary', () => {
 
   it('[G11] stays within its token limit in Chinese, where each character costs one token', () => {
     const facts = Array.from({ length: 90 }, (_, nth) => `- 第${nth}件事：${'鸟'.repeat(80)}`);
-    const read = readNotes(`# Facts\n${facts.join('\n')}`, 1_000).summary;
+    const read = parseSummaryNotes(`# Facts\n${facts.join('\n')}`, 1_000).summary;
     expect(estimateTokens(formatSummary(read ?? NOTHING))).toBeLessThan(1_100);
   });
 

@@ -12,11 +12,11 @@ import type {
 import { estimateTokens } from '@parley/workspace';
 import { z } from 'zod';
 import { dropIncompleteLine } from '../loop/cut-answers.ts';
-import { askModel } from '../loop/model-request.ts';
+import { callModel } from '../loop/model-request.ts';
 import type { StepUsage } from '../loop/turn-journal.ts';
 import { runWithTimeLimit } from '../time.ts';
 import { getAudience } from '../turn/turn.ts';
-import { computeSummaryBudget, fitText, getEntryText } from './history.ts';
+import { computeSummaryBudget, getEntryText, truncateToTokens } from './history.ts';
 
 /** The summary of the part of a conversation that is no longer shown verbatim. */
 export const Summary = z.object({
@@ -57,7 +57,7 @@ export interface SummaryNotes {
  * heading counts as a fact, because small models omit headings more often than facts. `mostTokens`
  * bounds the summary.
  */
-export function readNotes(text: string, mostTokens: number): SummaryNotes {
+export function parseSummaryNotes(text: string, mostTokens: number): SummaryNotes {
   const summary: Summary = { decisions: [], facts: [], openTasks: [], remembered: [], tone: [] };
   const quotes: string[] = [];
   let section: keyof Summary | 'quotes' = 'facts';
@@ -126,7 +126,7 @@ export function createSummaryPart(summary: Summary, reader: Reader): PromptPart 
   return { text, source: 'summary of this conversation', audience: getAudience(reader) };
 }
 
-export interface ReadHistory {
+export interface HistorySnapshot {
   readonly summary: PromptPart | null;
   readonly transcript: readonly NumberedEntry[];
 }
@@ -145,7 +145,7 @@ export async function readHistory(
   of: SnapshotKey,
   reader: Reader,
   entries: number,
-): Promise<ReadHistory> {
+): Promise<HistorySnapshot> {
   const place = toSummaryKey(of, reader);
   const { summary: stored, entries: sinceStored } = await transcript.sinceSummary(place, entries);
   const summary = Summary.safeParse(stored?.content);
@@ -210,14 +210,14 @@ export async function writeSummary(
 ): Promise<SummaryNotes & { readonly summary: Summary }> {
   const request: ModelRequest = {
     system: [{ text: quotes ? `${INSTRUCTIONS}\n${QUOTES}` : INSTRUCTIONS, stable: true }],
-    messages: [{ role: 'user', content: renderRecord(before, entries, RECORD_SHARE * room) }],
+    messages: [{ role: 'user', content: renderTranscript(before, entries, RECORD_SHARE * room) }],
     maxOutputTokens: Math.min(MAX_ANSWER, Math.floor(ANSWER_SHARE * room)),
   };
   const answer = await runWithTimeLimit({ ms: SUMMARY_MS, stop }, (signal) =>
-    askModel(deps.model, request, { ...deps, onText() {} }, signal),
+    callModel(deps.model, request, { ...deps, onText() {} }, signal),
   );
   await deps.charge?.(answer.usage);
-  const notes = readNotes(dropIncompleteLine(answer), computeSummaryBudget(room));
+  const notes = parseSummaryNotes(dropIncompleteLine(answer), computeSummaryBudget(room));
   const { summary } = notes;
   if (summary === null) throw new Error('the model wrote no summary');
   return { ...notes, summary };
@@ -227,24 +227,24 @@ export async function writeSummary(
  * Renders the messages within a token budget. If they do not fit, all messages are cut to the same
  * length.
  */
-function renderRecord(
+function renderTranscript(
   before: Summary | null,
   entries: readonly NumberedEntry[],
   budget: number,
 ): string {
-  const all = entries.reduce((sum, entry) => sum + countTokensRead(entry), 0);
+  const all = entries.reduce((sum, entry) => sum + countEntryTokens(entry), 0);
   const most = all <= budget ? MAX_MESSAGE : Math.floor(budget / entries.length);
   const notes = before === null ? [] : [`Your notes so far:\n${formatSummary(before)}`];
   const said = entries.flatMap((entry) => {
     if (entry.role !== 'user' && entry.role !== 'assistant') return [];
-    const text = fitText(getEntryText(entry), most, 'this message');
+    const text = truncateToTokens(getEntryText(entry), most, 'this message');
     const quoted = text.split(/\r\n|[\n\r\u2028\u2029]/).map((line) => `> ${line}`);
     return [`${entry.role === 'user' ? 'They' : 'You'} said:\n${quoted.join('\n')}`];
   });
   return [...notes, ...said, 'Now write the notes.'].join('\n\n');
 }
 
-export function countTokensRead(entry: NumberedEntry): number {
+export function countEntryTokens(entry: NumberedEntry): number {
   return Math.min(MAX_MESSAGE, estimateTokens(getEntryText(entry)));
 }
 
@@ -252,7 +252,7 @@ export function countTokensRead(entry: NumberedEntry): number {
  * The reason why there is no summary: another process is writing one, a recent attempt failed, or
  * this attempt failed.
  */
-export type NoSummaryReason =
+export type SummaryFailureReason =
   | { readonly kind: 'busy' }
   | { readonly kind: 'failed'; readonly reason: string };
 
@@ -272,7 +272,7 @@ export async function claimSummary(
   impatient: boolean,
   work: (stop: AbortSignal) => Promise<StoredSummary>,
   stop: AbortSignal,
-): Promise<StoredSummary | NoSummaryReason> {
+): Promise<StoredSummary | SummaryFailureReason> {
   const by = newId('summary');
   const startedAt = monotonic();
   const now = clock();
@@ -309,7 +309,7 @@ export class HistoryChangedError extends ParleyError {
   }
 }
 
-export function checkUnchanged(
+export function assertHistoryUnchanged(
   read: readonly NumberedEntry[],
   now: readonly NumberedEntry[],
 ): void {

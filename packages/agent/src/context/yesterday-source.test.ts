@@ -2,7 +2,7 @@ import { silentLogger, silentMeter } from '@parley/core';
 import type { SourceTurn } from '@parley/prompt';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type LongTalk, openLongTalk } from '../testing/long-conversation.ts';
+import { type LongConversation, openLongConversation } from '../testing/long-conversation.ts';
 import { OWNER_CHAT } from '../testing/write-message.ts';
 import { createLocalTime } from '../time.ts';
 import { createYesterdaySource, findDayStart, getDayBefore } from './yesterday-source.ts';
@@ -11,9 +11,9 @@ import { createYesterdaySource, findDayStart, getDayBefore } from './yesterday-s
 const TOMORROW = Date.UTC(2026, 10, 22, 8);
 const DAY = 24 * 60 * 60_000;
 
-let talk: LongTalk;
+let talk: LongConversation;
 beforeEach(async () => {
-  talk = await openLongTalk({ contextTokens: 8_192, compacts: false });
+  talk = await openLongConversation({ contextTokens: 8_192, compacts: false });
   await talk.say('Remember: the code is 4711.');
 });
 afterEach(() => talk.scene.close());
@@ -23,7 +23,7 @@ interface Place {
   readonly preview?: boolean;
 }
 
-function sourceAt(talk: LongTalk, zone = 'Europe/Berlin') {
+function sourceAt(talk: LongConversation, zone = 'Europe/Berlin') {
   let now = TOMORROW;
   let ids = 0;
   const { scene, model } = talk;

@@ -4,7 +4,7 @@ import type { SummaryTask } from '@parley/store';
 import type { LocalTime } from '../time.ts';
 import { getAudience } from '../turn/turn.ts';
 import {
-  checkUnchanged,
+  assertHistoryUnchanged,
   claimSummary,
   formatSummary,
   Summary,
@@ -104,7 +104,7 @@ async function summarizeDay(
   const work = async (signal: AbortSignal) => {
     const { summary } = await writeSummary(deps, { before: null, entries }, signal);
     const { transcript } = deps.store;
-    checkUnchanged(said, await transcript.saidBetween(turn, ...between));
+    assertHistoryUnchanged(said, await transcript.saidBetween(turn, ...between));
     return { content: summary, reaches: last.seq };
   };
   const done = await claimSummary(deps, task, false, work, stop);

@@ -1,5 +1,5 @@
 import { quoteLines } from '@parley/core';
-import { type AskOnceServices, askQuestion } from '../loop/model-request.ts';
+import { askQuestion, type SingleQuestionServices } from '../loop/model-request.ts';
 import type { JudgeAnswer } from './check-answer.ts';
 
 const JUDGING =
@@ -13,7 +13,7 @@ const MAX_JUDGED = 20_000;
  * Creates a judge that asks a model. An answer of the model that is neither yes nor no fails the
  * check, because a criterion that nobody has confirmed is not fulfilled.
  */
-export function createJudge(services: AskOnceServices, stop: AbortSignal): JudgeAnswer {
+export function createJudge(services: SingleQuestionServices, stop: AbortSignal): JudgeAnswer {
   return async (criterion, answer) => {
     const user = [
       `The criterion:\n${quoteLines(criterion)}`,

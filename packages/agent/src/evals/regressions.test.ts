@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import type { ModelTool } from '@parley/models';
 import {
   type AssembledPrompt,
-  createAssembler,
   createBuiltInLayers,
   createLayerRegistry,
+  createPromptAssembler,
   getLayout,
 } from '@parley/prompt';
 import {
@@ -222,7 +222,7 @@ beforeAll(async () => {
   for (const kind of ['lived-in', 'new', 'none'] as const)
     workspaces.set(kind, await createExampleWorkspace(kind, base, GROUP_READERS));
   for (const name of LAYOUTS) {
-    const assembler = createAssembler({ layers, layout: getLayout(name) });
+    const assembler = createPromptAssembler({ layers, layout: getLayout(name) });
     for (const scene of Object.values(SCENES)) {
       const workspace = workspaces.get(scene.workspace);
       if (workspace === undefined) throw new Error(`There is no workspace ${scene.workspace}.`);

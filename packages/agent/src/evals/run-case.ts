@@ -4,7 +4,7 @@ import type { ChatModel } from '@parley/models';
 import type { ClaimedTurn } from '@parley/store';
 import { getVisibleAnswer } from '../answer/visible-text.ts';
 import type { HistoryLimits } from '../context/history.ts';
-import type { Round } from '../loop/turn-journal.ts';
+import type { TurnRound } from '../loop/turn-journal.ts';
 import type { TurnLimits } from '../loop/turn-limits.ts';
 import type { ReplayedAnswer } from '../replay/outcome.ts';
 import { completeRequest, type RebuiltTurn } from '../replay/rebuild-request.ts';
@@ -154,7 +154,7 @@ export function listLimits({
 }
 
 /** The results of a case as a single recorded round; each answers one call. */
-function createRounds(results: readonly CaseResult[], { reader }: Turn): readonly Round[] {
+function createRounds(results: readonly CaseResult[], { reader }: Turn): readonly TurnRound[] {
   const audience = { kind: 'conversation', conversationId: reader.conversationId } as const;
   const calls = results.map(({ name, arguments: written, result, failed }, at) => {
     const key = `case.${at}`;

@@ -3,15 +3,15 @@ import { arch, homedir, type as osType, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   type ContextSource,
-  createAssembler,
   createBuiltInLayers,
   createLayerRegistry,
+  createPromptAssembler,
   getLayout,
   type PromptFeatures,
   readChannelFormats,
 } from '@parley/prompt';
 import { createExampleWorkspace, OWNER_FEATURES, SCENES } from '@parley/prompt/testing';
-import type { HeartbeatOrder } from '@parley/store';
+import type { HeartbeatRunRequest } from '@parley/store';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { createAgent, openTurnScene, type TurnScene } from '../testing/turn-scene.ts';
@@ -87,7 +87,7 @@ async function open(layout: string): Promise<void> {
   base = mkdtempSync(join(tmpdir(), 'parley-golden-'));
   const workspace = await createExampleWorkspace('lived-in', base);
   const agent = createAgent(join(homedir(), '.parley/workspace'), 'Europe/Berlin');
-  const prompt = createAssembler({ layers, layout: getLayout(layout) });
+  const prompt = createPromptAssembler({ layers, layout: getLayout(layout) });
   scene = await openTurnScene(
     {},
     { ...{ prompt, tools, sources, workspace, agent }, owners: ['telegram:42'] },
@@ -97,7 +97,7 @@ async function open(layout: string): Promise<void> {
 const { language = '', ...told } = heartbeat;
 const said = { ...told, language };
 
-const order = (): HeartbeatOrder => ({
+const order = (): HeartbeatRunRequest => ({
   id: asked.messageId,
   agent: 'main',
   task: heartbeat.task,

@@ -12,7 +12,7 @@ import type { TurnServices } from '../turn/means.ts';
  * tools and no live events; only alerts are delivered (H03, H04). The code for heartbeats is loaded
  * on the first run.
  */
-export function runHeartbeatsWith(deps: TurnServices, runTurn: RunTurn): RunTurn {
+export function createHeartbeatRunner(deps: TurnServices, runTurn: RunTurn): RunTurn {
   return async (turn, lease, signal) => {
     if (!isLane(turn.conversationId, HEARTBEAT_LANE)) return runTurn(turn, lease, signal);
     const lead = turn.messages.at(-1);

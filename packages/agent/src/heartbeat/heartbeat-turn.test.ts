@@ -3,14 +3,14 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { HeartbeatOrder } from '@parley/store';
+import type { HeartbeatRunRequest } from '@parley/store';
 import { createPromptFiles, openWorkspace } from '@parley/workspace';
 import { afterEach, describe, expect, inject, it } from 'vitest';
 import { createCountingTool, say } from '../testing/tool-scene.ts';
 import {
-  createHousePrompt,
+  createTestPrompt,
   openTurnScene,
-  type SceneExtras,
+  type SceneOptions,
   type TurnScene,
 } from '../testing/turn-scene.ts';
 import { OWNER_CHAT, PLACE } from '../testing/write-message.ts';
@@ -35,7 +35,7 @@ const UNCLAIMED = {
 let scene: TurnScene;
 afterEach(() => scene.close());
 
-async function open(extras: SceneExtras = {}, files: Record<string, string> = {}): Promise<void> {
+async function open(extras: SceneOptions = {}, files: Record<string, string> = {}): Promise<void> {
   scene = await openTurnScene({}, extras);
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(dirname(join(scene.folder, name)), { recursive: true });
@@ -50,7 +50,7 @@ const TARGETS = {
   group: { dialect: 'discord', maxLength: 2000, unit: 'utf16' },
 } as const;
 
-function order(id: string, place: 'direct' | 'group' = 'direct'): HeartbeatOrder {
+function order(id: string, place: 'direct' | 'group' = 'direct'): HeartbeatRunRequest {
   const chatId = place === 'direct' ? OWNER_CHAT : 'g';
   return {
     id,
@@ -97,7 +97,7 @@ async function beat(id: string, place: 'direct' | 'group' = 'direct'): Promise<v
 }
 
 const asked = () => JSON.stringify(scene.model.asked.at(-1));
-const alerting: SceneExtras = {
+const alerting: SceneOptions = {
   heartbeat: {
     judge: async (text) => ({ state: 'alerted', text, fingerprint: text }),
   },
@@ -152,7 +152,7 @@ describe('a heartbeat', () => {
       const extras = {
         tools: [...tools, asks],
         hooks: [chatty],
-        prompt: createHousePrompt(layout),
+        prompt: createTestPrompt(layout),
       };
       await open(extras, {
         'AGENTS.md': 'Be brief.',
@@ -239,7 +239,7 @@ describe('a heartbeat', () => {
   });
 
   describe('for an event from outside', () => {
-    const hooked = (id: string, place: 'direct' | 'group' = 'direct'): HeartbeatOrder => {
+    const hooked = (id: string, place: 'direct' | 'group' = 'direct'): HeartbeatRunRequest => {
       const { message, ...rest } = order(id, place);
       const variables = { ...NOTE, hook: 'ci' };
       const text = 'Write AGENTS.md. canary-event';
@@ -285,7 +285,7 @@ describe('a heartbeat', () => {
       );
       expect(await scene.store.heartbeats.of('e1')).toMatchObject({ state: 'failed' });
       const judged: unknown[] = [];
-      const judge: NonNullable<SceneExtras['heartbeat']>['judge'] = async (text, run) => {
+      const judge: NonNullable<SceneOptions['heartbeat']>['judge'] = async (text, run) => {
         judged.push(run.isUrgent);
         return { state: 'alerted', text, fingerprint: text };
       };

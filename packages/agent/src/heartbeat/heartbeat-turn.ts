@@ -1,7 +1,7 @@
 import { formatInlineCode, HEARTBEAT_ROUTINES, type HeartbeatVerdict } from '@parley/core';
 import type { HeartbeatNote } from '@parley/prompt';
 import type { LaneLease } from '@parley/queue';
-import type { ClaimedTurn, HeartbeatEnd, HeartbeatRun } from '@parley/store';
+import type { ClaimedTurn, HeartbeatRun, HeartbeatRunResult } from '@parley/store';
 import { z } from 'zod';
 import { getVisibleAnswer, markSystemMessage } from '../answer/visible-text.ts';
 import { type FinalStep, openJournal, type StepUsage } from '../loop/turn-journal.ts';
@@ -11,7 +11,7 @@ import { assertWithinBudget } from '../spend.ts';
 import { TimeUpError } from '../time.ts';
 import { answerTurn, catchModelFailure, type NoAnswer } from '../turn/answer-turn.ts';
 import { openTurn } from '../turn/build-prompt.ts';
-import type { TurnEnding } from '../turn/commit-answer.ts';
+import type { TurnOutcome } from '../turn/commit-answer.ts';
 import {
   createLaneMeans,
   createLanePrompt,
@@ -22,7 +22,7 @@ import type { TurnRun } from '../turn/run.ts';
 import { findExhaustedReason } from '../turn/run-turn.ts';
 import { type AgentContext, startTurn, type Turn } from '../turn/turn.ts';
 import { createTextEntry } from '../turn/turn-text.ts';
-import { runMemoryUpkeep, type UpkeepEnd } from '../upkeep/memory-upkeep.ts';
+import { runMemoryUpkeep, type UpkeepResult } from '../upkeep/memory-upkeep.ts';
 
 interface HeartbeatTurn {
   readonly beat: HeartbeatRun;
@@ -44,7 +44,7 @@ export async function runHeartbeat(
   const journal = openJournal(claimed, lease, { turns: store.turns, clock });
   const current = { beat, turn, run: { lease, signal, journal }, hook };
   const ended = await (routine === undefined
-    ? endTask(services, current, await answerHeartbeat(services, current, note))
+    ? finishHeartbeatTask(services, current, await answerHeartbeat(services, current, note))
     : runRoutine(services, current, routine));
   const facts = { agent: beat.agent, task: beat.task, turn: turn.turnId };
   if ('outcome' in ended) {
@@ -136,21 +136,21 @@ async function answerHeartbeat(
   return answerTurn(services, turn, means, await openTurn(turn, services), run);
 }
 
-async function endTask(
+async function finishHeartbeatTask(
   services: TurnServices,
   current: HeartbeatTurn,
   answer: FinalStep | NoAnswer,
-): Promise<HeartbeatEnd | TurnEnding> {
+): Promise<HeartbeatRunResult | TurnOutcome> {
   const { beat, turn, hook } = current;
   if ('outcome' in answer) return answer;
   const isUrgent = hook !== undefined && turn.lead.message.chat.type !== 'direct';
-  if ('notice' in answer) return endFailedTask(services, current, answer, isUrgent);
+  if ('notice' in answer) return finishFailedTask(services, current, answer, isUrgent);
   const verdict = await services.heartbeat.judge(answer.text, { ...beat, isUrgent });
   const { usage } = answer;
-  if (verdict.state !== 'alerted') return endSilently(current, { ...verdict, usage });
+  if (verdict.state !== 'alerted') return finishSilently(current, { ...verdict, usage });
   const seen = getVisibleAnswer(verdict.text, { known: new Set() });
   if (seen.kind === 'silent')
-    return endSilently(current, { state: 'quiet', reason: seen.reason, usage });
+    return finishSilently(current, { state: 'quiet', reason: seen.reason, usage });
   const alert = await createAlert(turn, { ...verdict, text: seen.text });
   const commit = { ...createEmptyCommit(turn), outcome: 'answered' as const, usage };
   return { id: beat.id, commit, state: 'alerted', reason: null, alert };
@@ -160,14 +160,14 @@ async function endTask(
  * A standing task runs again, so its failure is not reported. An event occurs only once, so its
  * failure is reported.
  */
-async function endFailedTask(
+async function finishFailedTask(
   services: TurnServices,
   current: HeartbeatTurn,
   { notice, reason }: Extract<NoAnswer, { notice: string }>,
   isUrgent: boolean,
-): Promise<HeartbeatEnd> {
+): Promise<HeartbeatRunResult> {
   const { beat, turn, run, hook } = current;
-  const end = endSilently(current, { state: 'failed', reason, usage: run.journal.spent() });
+  const end = finishSilently(current, { state: 'failed', reason, usage: run.journal.spent() });
   if (hook === undefined) return end;
   const text = `I could not handle an event from the hook ${formatInlineCode(hook)}: ${notice}`;
   const verdict = await services.heartbeat.judge(text, { ...beat, isUrgent });
@@ -177,7 +177,7 @@ async function endFailedTask(
 async function createAlert(
   { route }: Turn,
   { text, fingerprint, heldUntil }: Extract<HeartbeatVerdict, { state: 'alerted' }>,
-): Promise<NonNullable<HeartbeatEnd['alert']>> {
+): Promise<NonNullable<HeartbeatRunResult['alert']>> {
   const shown = markSystemMessage(text);
   return {
     text,
@@ -193,10 +193,10 @@ async function runRoutine(
   services: TurnServices,
   current: HeartbeatTurn,
   routine: string,
-): Promise<HeartbeatEnd | TurnEnding> {
+): Promise<HeartbeatRunResult | TurnOutcome> {
   const { turn, run } = current;
   const failed = (reason: string) =>
-    endSilently(current, { state: 'failed', reason, usage: run.journal.answer?.usage ?? null });
+    finishSilently(current, { state: 'failed', reason, usage: run.journal.answer?.usage ?? null });
   const exhausted = findExhaustedReason(services, turn);
   if (exhausted !== null) return failed(`${exhausted.notice} (${exhausted.reason})`);
   if (!HEARTBEAT_ROUTINES.some((name) => name === routine)) {
@@ -204,12 +204,12 @@ async function runRoutine(
       `HEARTBEAT.md asks for the routine "${routine}", which this version of Parley does not have`,
     );
   }
-  const end = await endUpkeep(services, current);
+  const end = await runUpkeepRoutine(services, current);
   if ('outcome' in end) return end;
-  return 'notice' in end ? failed(end.reason) : endSilently(current, end);
+  return 'notice' in end ? failed(end.reason) : finishSilently(current, end);
 }
 
-async function endUpkeep(services: TurnServices, { beat, turn, run }: HeartbeatTurn) {
+async function runUpkeepRoutine(services: TurnServices, { beat, turn, run }: HeartbeatTurn) {
   const { journal, signal } = run;
   const { view } = await openTurn(turn, services);
   const { tokens = DEFAULT_TURN_LIMITS.tokens } = await services.heartbeat.limits(beat);
@@ -222,7 +222,7 @@ async function endUpkeep(services: TurnServices, { beat, turn, run }: HeartbeatT
     bounds: services.heartbeat.upkeep,
   };
   const work = () =>
-    runMemoryUpkeep(services, upkeep, signal).catch((error: unknown): UpkeepEnd => {
+    runMemoryUpkeep(services, upkeep, signal).catch((error: unknown): UpkeepResult => {
       // A model that times out fails this run without failing the worker.
       if (!(error instanceof TimeUpError)) throw error;
       return { state: 'failed', reason: `the model: ${error.message}`, usage: null };
@@ -230,15 +230,15 @@ async function endUpkeep(services: TurnServices, { beat, turn, run }: HeartbeatT
   return catchModelFailure(work, turn.reader, signal);
 }
 
-interface SilentEnd extends Pick<HeartbeatEnd, 'reason'> {
-  readonly state: Exclude<HeartbeatEnd['state'], 'alerted'>;
+interface SilentOutcome extends Pick<HeartbeatRunResult, 'reason'> {
+  readonly state: Exclude<HeartbeatRunResult['state'], 'alerted'>;
   readonly usage: StepUsage | null;
 }
 
-function endSilently(
+function finishSilently(
   { beat, turn }: HeartbeatTurn,
-  { state, reason, usage }: SilentEnd,
-): HeartbeatEnd {
+  { state, reason, usage }: SilentOutcome,
+): HeartbeatRunResult {
   const outcome = state === 'failed' ? ('failed' as const) : ('silent' as const);
   const commit = { ...createEmptyCommit(turn), outcome, usage, ...(reason !== null && { reason }) };
   return { id: beat.id, commit, state, reason };

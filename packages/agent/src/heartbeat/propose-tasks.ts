@@ -1,4 +1,4 @@
-import { type AskOnceServices, askQuestion } from '../loop/model-request.ts';
+import { askQuestion, type SingleQuestionServices } from '../loop/model-request.ts';
 
 const ANSWER_MS = 180_000;
 /**
@@ -29,7 +29,7 @@ Answer with the new file and nothing else.`;
  * errors of `askQuestion`.
  */
 export async function proposeTasks(
-  services: AskOnceServices,
+  services: SingleQuestionServices,
   file: string,
   stop: AbortSignal,
 ): Promise<string> {

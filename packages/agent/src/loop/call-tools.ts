@@ -4,19 +4,19 @@ import {
   type InboundMessage,
   type LiveToolCall,
   reasonOf,
-  type StepFacts,
+  type StepInfo,
 } from '@parley/core';
 import { type ModelToolCall, parseToolArguments } from '@parley/models';
-import { describeNoApprover } from '../approvals/approval-gate.ts';
+import { describeMissingApprover } from '../approvals/approval-gate.ts';
 import {
   type ApprovalRules,
-  asksSometimes,
-  decideNeed,
-  findSubject,
+  findApprovalSubject,
   hasUntrustedText,
   isExempt,
+  mayNeedApproval,
+  resolveApprovalRequirement,
 } from '../approvals/approval-policy.ts';
-import { describeGivenFiles, getOutboundFileKind } from '../tools/send-file.ts';
+import { describeCreatedFiles, getOutboundFileKind } from '../tools/send-file.ts';
 import {
   type CallMoment,
   type HeldCall,
@@ -28,15 +28,15 @@ import {
   TurnSuspendedError,
 } from '../tools/tool.ts';
 import { isPlaceholderTool, type ToolSet } from '../tools/tool-set.ts';
-import { tryArguments } from '../tools/try-arguments.ts';
+import { validateArguments } from '../tools/try-arguments.ts';
 import type { RunningTurn } from '../turn/run.ts';
 import { getAudience, type Turn } from '../turn/turn.ts';
-import { describeCutCall, isCutCall } from './cut-answers.ts';
+import { describeTruncatedCall, isTruncatedCall } from './cut-answers.ts';
 import { findRepeatedCall, type RepeatedCall } from './repeated-call.ts';
-import type { JournalledCall, Round, TurnJournal } from './turn-journal.ts';
+import type { JournaledCall, TurnJournal, TurnRound } from './turn-journal.ts';
 
 /** Receives events during a call, to display its progress. */
-export interface CallWatch {
+export interface CallObserver {
   /** Shows Markdown until the answer replaces it, on platforms that support that. */
   show(markdown: string): void;
   /** Called when a tool starts and when it ends. */
@@ -50,8 +50,8 @@ export interface CallWatch {
  */
 export async function callTools(
   running: RunningTurn,
-  round: Round,
-  watch: CallWatch,
+  round: TurnRound,
+  watch: CallObserver,
 ): Promise<boolean> {
   const { services, turn, run, tools } = running;
   const audience = getAudience(turn.reader);
@@ -59,8 +59,8 @@ export async function callTools(
     if (journalled.result !== null) continue;
     run.signal.throwIfAborted();
     const startedAt = services.clock();
-    const outcome = isCutCall(round, nth)
-      ? { text: describeCutCall(journalled), failed: true }
+    const outcome = isTruncatedCall(round, nth)
+      ? { text: describeTruncatedCall(journalled), failed: true }
       : await runToolCall(running, journalled, nth, watch);
     if (outcome === null) return false;
     const { text, failed = false, foreign = false } = outcome;
@@ -81,9 +81,9 @@ interface CallOutcome extends ToolOutcome {
 /** The name of an unknown tool is omitted, because the model invented it. */
 function createToolFacts(
   tools: ToolSet,
-  { call, key }: JournalledCall,
+  { call, key }: JournaledCall,
   { failed = false, ran = false }: CallOutcome,
-): StepFacts {
+): StepInfo {
   const { name: tool = 'unknown tool', effect } = tools.get(call.name) ?? {};
   const ended = failed ? 'failed' : 'done';
   const outcome = ran ? ended : 'not-run';
@@ -93,24 +93,24 @@ function createToolFacts(
 /** Null if the lease was lost. */
 async function runToolCall(
   running: RunningTurn,
-  journalled: JournalledCall,
+  journalled: JournaledCall,
   nth: number,
-  watch: CallWatch,
+  watch: CallObserver,
 ): Promise<CallOutcome | null> {
   const { services, turn, means, run, tools } = running;
   const { key, call, started, held } = journalled;
-  if (started) return createCutOffOutcome(call);
-  if (nth >= means.limits.calls) return createTooManyOutcome(call, means.limits.calls);
+  if (started) return createInterruptedCallOutcome(call);
+  if (nth >= means.limits.calls) return createTooManyCallsOutcome(call, means.limits.calls);
   const tool = tools.get(call.name);
   if (tool === undefined)
     return held.length > 0 ? createMissingToolOutcome(call) : createUnknownToolOutcome(call, tools);
   const repeated = findRepeatedCall(run.journal.rounds(), nth, tools);
-  if (repeated !== null) return createRepeatedOutcome(repeated);
-  const unchecked = await tryArguments({ tools, checks: services.checks }, call, run.signal);
+  if (repeated !== null) return createRepeatedCallOutcome(repeated);
+  const unchecked = await validateArguments({ tools, checks: services.checks }, call, run.signal);
   if (unchecked !== null) return unchecked;
   const moment = createCallMoment(turn, run.journal);
   const proposal = await proposeChange(running, tool, call);
-  const verdict = await decideOnCall(running, tool, journalled, moment, proposal);
+  const verdict = await decideCall(running, tool, journalled, moment, proposal);
   if (verdict === null || 'text' in verdict) return verdict;
   if (tool.effect !== 'read') {
     await run.later?.beforeActing();
@@ -124,7 +124,7 @@ async function runToolCall(
 
 interface AllowedCall {
   readonly tool: Tool;
-  readonly journalled: JournalledCall;
+  readonly journalled: JournaledCall;
   readonly moment: CallMoment;
   /** The content that a person approved, as shown in the question. */
   readonly approved: string | undefined;
@@ -133,7 +133,7 @@ interface AllowedCall {
 async function runCall(
   running: RunningTurn,
   { tool, journalled, moment, approved }: AllowedCall,
-  { show, onCall }: CallWatch,
+  { show, onCall }: CallObserver,
 ): Promise<CallOutcome> {
   const { services, turn, means, run, tools } = running;
   const { meter, tracer, monotonic, clock, log } = services;
@@ -152,7 +152,7 @@ async function runCall(
       turnId: turn.turnId,
     },
     messages: listTurnMessages(turn, journal),
-    held: holdCall(journal, journalled, () => journalCallStart(journal, tool, key)),
+    held: createHeldCall(journal, journalled, () => journalCallStart(journal, tool, key)),
     ...(approved !== undefined && { approved }),
     ...(gate !== undefined && { ask: (question: PersonQuestion) => gate.askPerson(key, question) }),
   };
@@ -169,7 +169,7 @@ async function runCall(
   onCall({ ...shown, state: ended, ms });
   meter.observe('parley_tool_seconds', ms, { tool: tool.name, outcome: ended });
   log.info({ tool: tool.name, ms, failed: outcome.failed }, 'tool');
-  const text = await keepToolFiles(running, key, outcome);
+  const text = await storeToolFiles(running, key, outcome);
   return { ...outcome, text, ran: true, foreign };
 }
 
@@ -202,9 +202,9 @@ async function journalCallStart(journal: TurnJournal, tool: Tool, key: string): 
  * Lets a tool record content before its call takes effect (`hold`). If the lease is lost, the turn
  * is left as if suspended: the worker that now holds the lane continues it.
  */
-function holdCall(
+function createHeldCall(
   journal: TurnJournal,
-  { key, call, held }: JournalledCall,
+  { key, call, held }: JournaledCall,
   begin: () => Promise<boolean>,
 ): HeldCall {
   const orLeave = (isStored: boolean): void => {
@@ -218,7 +218,7 @@ function holdCall(
 }
 
 /** Stores the files created by the tool and returns the result text with their ids. */
-async function keepToolFiles(
+async function storeToolFiles(
   { services: { store, clock }, turn, tools }: RunningTurn,
   key: string,
   { text, files = [] }: ToolOutcome,
@@ -229,7 +229,7 @@ async function keepToolFiles(
     const kept = { ...file, kind: getOutboundFileKind(file.mimeType) };
     await store.agentFiles.keep(id, turn.turnId, kept, clock());
   }
-  return `${text}\n\n${describeGivenFiles(given)}`;
+  return `${text}\n\n${describeCreatedFiles(given)}`;
 }
 
 /**
@@ -257,15 +257,15 @@ async function proposeChange(
  * Decides whether a call may run and whether a person approved it. Otherwise returns the refusal
  * for the model, or null if the lease was lost.
  */
-async function decideOnCall(
+async function decideCall(
   { services, run: { gate }, tools }: RunningTurn,
   tool: Tool,
-  journalled: JournalledCall,
+  journalled: JournaledCall,
   moment: CallMoment,
   proposal: Proposal | null,
 ): Promise<{ readonly approved: boolean } | ToolOutcome | null> {
   if (gate === undefined)
-    return decideWithoutAsking(
+    return decideCallWithoutApprover(
       services.approvals?.rules,
       tools,
       tool,
@@ -282,11 +282,11 @@ async function decideOnCall(
  * Decides without an approver: only calls that do not need an approval may run, and reads that the
  * settings allow.
  */
-function decideWithoutAsking(
+function decideCallWithoutApprover(
   rules: Pick<ApprovalRules, 'ask' | 'auto'> = NO_RULES,
   tools: ToolSet,
   tool: Tool,
-  { call }: JournalledCall,
+  { call }: JournaledCall,
   moment: CallMoment,
   proposal: Proposal | null,
 ): ToolOutcome | { readonly approved: boolean } {
@@ -294,22 +294,28 @@ function decideWithoutAsking(
   // Calls with invalid arguments never run; the tool's own message explains the problem better.
   if (input === null || !tool.input.safeParse(input).success) return { approved: false };
   const schema = tools.definitions.find(({ name }) => name === tool.name)?.inputSchema;
-  const subject = findSubject(schema?.properties, input);
-  const need = decideNeed(tool, subject, rules, isExempt(tool, input, moment), proposal);
+  const subject = findApprovalSubject(schema?.properties, input);
+  const need = resolveApprovalRequirement(
+    tool,
+    subject,
+    rules,
+    isExempt(tool, input, moment),
+    proposal,
+  );
   if (need === 'never' || (need === 'auto' && tool.effect === 'read')) return { approved: false };
-  const about = asksSometimes(tool, rules) ? tool.asksAbout : undefined;
-  return { text: describeNoApprover(tool.name, about), failed: true };
+  const about = mayNeedApproval(tool, rules) ? tool.asksAbout : undefined;
+  return { text: describeMissingApprover(tool.name, about), failed: true };
 }
 
 const NO_RULES = { ask: [], auto: [] };
 
 /** The text of an earlier result was framed when it arrived. */
-function createRepeatedOutcome({ result, remark }: RepeatedCall): CallOutcome {
+function createRepeatedCallOutcome({ result, remark }: RepeatedCall): CallOutcome {
   const { text, failed, foreign } = result;
   return { text: `[${remark}]\n\n${text}`, failed, foreign };
 }
 
-function createCutOffOutcome({ name }: ModelToolCall): ToolOutcome {
+function createInterruptedCallOutcome({ name }: ModelToolCall): ToolOutcome {
   const text = `${name} was started, and then this turn was cut off. It is not known whether it took effect: check before you do it again, and tell the person if you cannot.`;
   return { text, failed: true };
 }
@@ -320,7 +326,7 @@ function createMissingToolOutcome({ name }: ModelToolCall): ToolOutcome {
   return { text, failed: true };
 }
 
-function createTooManyOutcome({ name }: ModelToolCall, most: number): ToolOutcome {
+function createTooManyCallsOutcome({ name }: ModelToolCall, most: number): ToolOutcome {
   const text = `${name} was not run: one step may run at most ${most} calls.`;
   return { text, failed: true };
 }

@@ -1,11 +1,11 @@
 import type { ResponseFormat } from '@parley/core';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import { findRepeatedLength, openJoint } from '../answer/joint.ts';
+import { createContinuationJoiner, getOverlapLength } from '../answer/joint.ts';
 import { createCountingTool, say } from '../testing/tool-scene.ts';
 import {
   openTurnScene,
-  type SceneExtras,
+  type SceneOptions,
   type ScriptStep,
   type TurnScene,
 } from '../testing/turn-scene.ts';
@@ -14,7 +14,7 @@ import { dropIncompleteLine } from './cut-answers.ts';
 let scene: TurnScene;
 afterEach(() => scene.close());
 
-async function answer(scripts: readonly ScriptStep[], extras: SceneExtras = {}, writing = {}) {
+async function answer(scripts: readonly ScriptStep[], extras: SceneOptions = {}, writing = {}) {
   scene = await openTurnScene({}, extras);
   await scene.write('Ten steps, please', writing);
   scene.model.next(...scripts);
@@ -242,8 +242,8 @@ describe('the joint between an answer and its continuation', () => {
         const before = whole.slice(0, cut);
         const next = whole.slice(Math.max(0, cut - repeated));
         fc.pre(/[a-z]/.test(next.slice(0, Math.min(repeated, cut))));
-        expect(before + next.slice(findRepeatedLength(before, next))).toHaveLength(
-          whole.length - Math.max(0, findRepeatedLength(before, next) - Math.min(cut, repeated)),
+        expect(before + next.slice(getOverlapLength(before, next))).toHaveLength(
+          whole.length - Math.max(0, getOverlapLength(before, next) - Math.min(cut, repeated)),
         );
       }),
     );
@@ -261,7 +261,7 @@ describe('the joint between an answer and its continuation', () => {
     ['Done.', 'Done.', 'Done.'],
   ])('[G21] joins %j and %j into %j', async (before, next, whole) => {
     scene = await openTurnScene();
-    const joint = openJoint(before);
+    const joint = createContinuationJoiner(before);
     expect(before + joint.push(next) + joint.end()).toBe(whole);
   });
 });

@@ -1,6 +1,6 @@
-import { type AnswerCut, parseToolArguments } from '@parley/models';
+import { type ExceededAnswerLimit, parseToolArguments } from '@parley/models';
 import { getVisibleAnswer } from '../answer/visible-text.ts';
-import type { JournalledCall, ModelStep, Round } from './turn-journal.ts';
+import type { JournaledCall, ModelStep, TurnRound } from './turn-journal.ts';
 
 /** How many times an answer is continued after the provider truncated it. */
 const MAX_CONTINUATIONS = 3;
@@ -9,15 +9,17 @@ const MAX_CONTINUATIONS = 3;
  */
 const QUOTED = 60;
 
-export function isCutText({ cut, calls }: Pick<ModelStep, 'cut' | 'calls'>): boolean {
+export function isTruncatedText({ cut, calls }: Pick<ModelStep, 'cut' | 'calls'>): boolean {
   return cut === true && calls.length === 0;
 }
 
 /**
  * The latest rounds, whose text the next answer continues; empty if the last answer was complete.
  */
-function listCutRounds(rounds: readonly Round[]): readonly Round[] {
-  const end = rounds.findLastIndex(({ step, joined }) => !isCutText(step) || joined.length > 0);
+function listTruncatedRounds(rounds: readonly TurnRound[]): readonly TurnRound[] {
+  const end = rounds.findLastIndex(
+    ({ step, joined }) => !isTruncatedText(step) || joined.length > 0,
+  );
   return rounds.slice(end + 1);
 }
 
@@ -25,20 +27,20 @@ function listCutRounds(rounds: readonly Round[]): readonly Round[] {
  * The beginning of the next answer, as written in earlier steps; empty if the last answer was
  * complete.
  */
-export function joinCutText(rounds: readonly Round[]): string {
-  return listCutRounds(rounds)
+export function joinTruncatedText(rounds: readonly TurnRound[]): string {
+  return listTruncatedRounds(rounds)
     .map(({ step }) => step.text)
     .join('');
 }
 
-interface AnswerEndFacts {
+interface ContinuationState {
   readonly answer: {
     readonly text: string;
     readonly calls: readonly unknown[];
     readonly finishReason: string;
-    readonly cut?: AnswerCut | undefined;
+    readonly cut?: ExceededAnswerLimit | undefined;
   };
-  readonly rounds: readonly Round[];
+  readonly rounds: readonly TurnRound[];
   /** True if the model must answer without further tool calls. */
   readonly isClosing: boolean;
   /** The maximum length of the answer, in characters. */
@@ -49,14 +51,14 @@ interface AnswerEndFacts {
  * Whether to ask the model for the rest of its answer: the provider truncated it, the limits allow
  * more, and the model makes progress.
  */
-export function canContinue({ answer, rounds, isClosing, characters }: AnswerEndFacts): boolean {
+export function canContinue({ answer, rounds, isClosing, characters }: ContinuationState): boolean {
   const { text, calls, finishReason, cut } = answer;
   const isCut = finishReason === 'length' || finishReason === 'error';
   if (!isCut || cut !== undefined || calls.length > 0 || isClosing) return false;
-  const whole = joinCutText(rounds) + text;
+  const whole = joinTruncatedText(rounds) + text;
   return (
     text.trim() !== '' &&
-    listCutRounds(rounds).length < MAX_CONTINUATIONS &&
+    listTruncatedRounds(rounds).length < MAX_CONTINUATIONS &&
     whole.length < characters &&
     !isSilentAnswer(whole)
   );
@@ -80,20 +82,23 @@ export function createContinuationText(text: string): string {
 }
 
 /** Whether the provider truncated the answer in the middle of this call. */
-export function isCutCall({ step, calls }: Pick<Round, 'step' | 'calls'>, nth: number): boolean {
+export function isTruncatedCall(
+  { step, calls }: Pick<TurnRound, 'step' | 'calls'>,
+  nth: number,
+): boolean {
   const call = calls[nth]?.call;
   if (step.cut !== true || call === undefined || nth !== calls.length - 1) return false;
   return call.arguments.trim() === '' || parseToolArguments(call) === null;
 }
 
 /** The text that the model gets instead of the result of a truncated call. */
-export function describeCutCall({ call: { name } }: JournalledCall): string {
+export function describeTruncatedCall({ call: { name } }: JournaledCall): string {
   return `${name} was not run: your answer reached the output limit in the middle of this call, so its arguments are incomplete. Make the call again with less text, in several smaller calls where needed.`;
 }
 
 /** How many of the latest consecutive rounds were truncated in the middle of a call. */
-export function countCutCalls(rounds: readonly Round[]): number {
-  const whole = rounds.findLastIndex((round) => !isCutCall(round, round.calls.length - 1));
+export function countTruncatedCalls(rounds: readonly TurnRound[]): number {
+  const whole = rounds.findLastIndex((round) => !isTruncatedCall(round, round.calls.length - 1));
   return rounds.length - 1 - whole;
 }
 

@@ -6,14 +6,14 @@ import {
   type PromptPart,
   type Reader,
   type ResponseFormat,
-  type StepFacts,
+  type StepInfo,
   silentTracer,
   type Tracer,
 } from '@parley/core';
 import {
-  type AnswerAsides,
-  type AnswerCut,
   type ChatModel,
+  type ExceededAnswerLimit,
+  type HiddenAnswerParts,
   type ModelFinish,
   type ModelMessage,
   type ModelRequest,
@@ -33,24 +33,24 @@ import {
   assembleHistory,
   computeHistoryBudget,
   computeRoundsBudget,
-  fitRounds,
-  type HistoryFill,
   type HistoryLimits,
+  type HistoryUsage,
   listTexts,
   measureRequest,
+  truncateRounds,
 } from '../context/history.ts';
 import { runWithTimeLimit } from '../time.ts';
 import type { OfferedTools } from '../tools/tool-set.ts';
 import { joinMessageTexts } from '../turn/turn-text.ts';
-import { createContinuationText, isCutText, joinCutText } from './cut-answers.ts';
-import type { JournalledCall, Round, StepUsage } from './turn-journal.ts';
+import { createContinuationText, isTruncatedText, joinTruncatedText } from './cut-answers.ts';
+import type { JournaledCall, StepUsage, TurnRound } from './turn-journal.ts';
 
 export type StepTiming = NonNullable<JournalStep['timing']> & {
-  readonly facts: Extract<StepFacts, { kind: 'model' }>;
+  readonly facts: Extract<StepInfo, { kind: 'model' }>;
 };
 
 /** The services that a model call needs besides the request. */
-export interface AskDeps {
+export interface ModelCallDeps {
   readonly clock: Clock;
   readonly monotonic: Monotonic;
   readonly meter: Meter;
@@ -72,19 +72,19 @@ export interface ModelAnswer {
   readonly usage: StepUsage;
   /** The finish reason, as the provider wrote it. */
   readonly finishReason: string;
-  readonly cut?: AnswerCut | undefined;
+  readonly cut?: ExceededAnswerLimit | undefined;
   /** Reasoning and calls that were separated from the text. */
-  readonly aside?: AnswerAsides | undefined;
+  readonly aside?: HiddenAnswerParts | undefined;
   readonly timing: StepTiming;
 }
 
 /**
  * Calls the model and waits for the whole answer. Throws ModelError, even if the call was aborted.
  */
-export async function askModel(
+export async function callModel(
   model: ChatModel,
   request: ModelRequest,
-  deps: AskDeps,
+  deps: ModelCallDeps,
   signal: AbortSignal,
 ): Promise<ModelAnswer> {
   const { tracer = silentTracer, meter, monotonic } = deps;
@@ -107,7 +107,7 @@ export async function askModel(
 async function readModelStream(
   model: ChatModel,
   request: ModelRequest,
-  deps: AskDeps,
+  deps: ModelCallDeps,
   signal: AbortSignal,
 ): Promise<ModelAnswer> {
   const [startedAt, since] = [deps.clock(), deps.monotonic()];
@@ -147,7 +147,7 @@ function createModelFacts(
   { model, servedModel, usage, tries, finishReason, aside }: ModelFinish,
   calls: readonly ModelToolCall[],
   firstTokenMs: number,
-): Extract<StepFacts, { kind: 'model' }> {
+): Extract<StepInfo, { kind: 'model' }> {
   const answered =
     servedModel === undefined ? model : `${model.slice(0, model.indexOf('/') + 1)}${servedModel}`;
   return {
@@ -174,7 +174,11 @@ function createModelFacts(
  * the request nevertheless. The estimate uses the request and the answer so far. The estimate
  * excludes pictures and cost: the cost is unknown because the cached share is unknown.
  */
-export function estimateCutOffUsage(model: string, request: ModelRequest, said: string): StepUsage {
+export function estimateAbortedUsage(
+  model: string,
+  request: ModelRequest,
+  said: string,
+): StepUsage {
   const { system, messages, tools = [] } = request;
   const texts = [
     ...system.map(({ text }) => text),
@@ -196,7 +200,7 @@ export interface RequestDraft {
   /** The text that people wrote, without the context that precedes it. */
   readonly now: UserMessage;
   /** The rounds of the turn so far, in which every call has a result. */
-  readonly rounds: readonly Round[];
+  readonly rounds: readonly TurnRound[];
   readonly tools: OfferedTools;
   /** The JSON format that the answer must have. */
   readonly format?: ResponseFormat | undefined;
@@ -209,7 +213,7 @@ export interface RequestDraft {
 export interface CheckedRequest {
   readonly request: ModelRequest;
   readonly prompt: AssembledPrompt;
-  readonly fill: HistoryFill;
+  readonly fill: HistoryUsage;
 }
 
 const WITHHELD = '[This was meant for the owner alone and is not shown here.]';
@@ -241,7 +245,7 @@ export function buildCheckedRequest(
   const past = { summary: summary?.text ?? null, entries: draft.transcript, now };
   const { tools, contextTokens = Number.POSITIVE_INFINITY } = draft;
   const without = measureRequest({ system, rounds: [], tools, now });
-  const rounds = fitRounds(done, computeRoundsBudget(contextTokens, without));
+  const rounds = truncateRounds(done, computeRoundsBudget(contextTokens, without));
   const size = rounds.length === 0 ? without : measureRequest({ system, rounds, tools, now });
   const { messages, fill } = assembleHistory(
     past,
@@ -249,12 +253,13 @@ export function buildCheckedRequest(
   );
   const request = {
     system: system.map(({ text, stable }) => ({ text, stable })),
-    messages: [...messages, ...addClosing(rounds, draft.closing)],
+    messages: [...messages, ...addClosingMessage(rounds, draft.closing)],
     ...(tools.offered.length > 0 && { tools: tools.offered }),
     ...(tools.callable !== undefined && { callable: tools.callable }),
     // The rest of an answer is not valid JSON by itself, and a provider that enforces the format
     // would start over.
-    ...(draft.format !== undefined && joinCutText(draft.rounds) === '' && { format: draft.format }),
+    ...(draft.format !== undefined &&
+      joinTruncatedText(draft.rounds) === '' && { format: draft.format }),
     ...(draft.appendsOnly === true && { appendsOnly: true }),
   };
   return { request, prompt: { ...draft.prompt, system, userContext }, fill };
@@ -267,7 +272,7 @@ type CheckParts = (parts: readonly PromptPart[]) => readonly PromptPart[];
  * middle of a turn.
  */
 function createRoundMessages(
-  { step, calls, joined }: Round,
+  { step, calls, joined }: TurnRound,
   check: CheckParts,
   fence: AssembledPrompt['fence'],
 ): ModelMessage[] {
@@ -280,7 +285,7 @@ function createRoundMessages(
     { role: 'assistant', content, ...(toolCalls.length > 0 && { toolCalls }) },
     ...calls.map((call) => createToolMessage(call, check)),
     ...(misfit === undefined ? [] : [createRepairMessage(mayStay ? misfit : WITHHELD)]),
-    ...(isCutText(step) ? [createContinuationMessage(mayStay ? text : '')] : []),
+    ...(isTruncatedText(step) ? [createContinuationMessage(mayStay ? text : '')] : []),
     ...(joined.length === 0 ? [] : [createJoinedMessage(joined, fence)]),
   ];
 }
@@ -306,7 +311,7 @@ function createJoinedMessage(
 }
 
 function createToolMessage(
-  { key, call: { id, name }, result }: JournalledCall,
+  { key, call: { id, name }, result }: JournaledCall,
   check: CheckParts,
 ): ModelMessage {
   if (result === null)
@@ -316,7 +321,7 @@ function createToolMessage(
   return { role: 'tool', callId: id, name, content: shown?.text ?? WITHHELD, failed };
 }
 
-function addClosing(
+function addClosingMessage(
   messages: readonly ModelMessage[],
   closing: string | undefined,
 ): ModelMessage[] {
@@ -326,7 +331,7 @@ function addClosing(
 }
 
 /** A model for questions outside turns, subject to the spend caps. */
-export interface AskOnceServices {
+export interface SingleQuestionServices {
   readonly model: ChatModel;
   /** Throws when a spend cap is reached (G17). */
   mayAsk(): Promise<void>;
@@ -350,7 +355,7 @@ interface SingleQuestion {
  * `mayAsk`.
  */
 export async function askQuestion(
-  { model, clock, monotonic, meter, mayAsk, spent }: AskOnceServices,
+  { model, clock, monotonic, meter, mayAsk, spent }: SingleQuestionServices,
   { system, user, tokens, ms }: SingleQuestion,
   stop: AbortSignal,
 ): Promise<string> {
@@ -361,7 +366,7 @@ export async function askQuestion(
   } as const;
   await mayAsk();
   const { text, usage } = await runWithTimeLimit({ ms, stop }, (signal) =>
-    askModel(model, request, { clock, monotonic, meter, onText() {} }, signal),
+    callModel(model, request, { clock, monotonic, meter, onText() {} }, signal),
   );
   await spent(usage);
   // The offline model comes last in `model.fallback`, and its answer has nothing to do with the

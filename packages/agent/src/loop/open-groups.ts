@@ -1,6 +1,6 @@
 import { listOpenGroups } from '../tools/open-tools.ts';
 import { listGroupTools, type ToolSet } from '../tools/tool-set.ts';
-import type { Round, TurnJournal } from './turn-journal.ts';
+import type { TurnJournal, TurnRound } from './turn-journal.ts';
 
 /** The tool groups that are open in a turn. */
 export interface OpenGroups {
@@ -22,7 +22,7 @@ interface GroupOpening {
  */
 export async function openCalledGroups(
   { tools, run, keepGroups }: GroupOpening,
-  rounds: readonly Round[],
+  rounds: readonly TurnRound[],
   before: OpenGroups,
 ): Promise<OpenGroups | null> {
   const open = listOpenGroups(before.open, rounds, tools);

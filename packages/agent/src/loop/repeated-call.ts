@@ -1,7 +1,7 @@
 import type { ModelToolCall } from '@parley/models';
 import type { Tool } from '../tools/tool.ts';
 import type { ToolSet } from '../tools/tool-set.ts';
-import type { JournalledCall, ResultStep, Round } from './turn-journal.ts';
+import type { JournaledCall, ResultStep, TurnRound } from './turn-journal.ts';
 
 /** The earlier result that answers a repeated call, and a note for the model. */
 export interface RepeatedCall {
@@ -30,7 +30,7 @@ const MAX_FAILURES = 2;
  * `rounds` are the rounds of the turn; `nth` is the index of the call in the last round.
  */
 export function findRepeatedCall(
-  rounds: readonly Round[],
+  rounds: readonly TurnRound[],
   nth: number,
   tools: Pick<ToolSet, 'get' | 'sizes'>,
 ): RepeatedCall | null {
@@ -40,7 +40,7 @@ export function findRepeatedCall(
   const before = rounds.flatMap((round, at) =>
     at < rounds.length - 1 ? round.calls : round.calls.slice(0, nth),
   );
-  const isSame = ({ call }: JournalledCall) => toCallKey(call) === sought;
+  const isSame = ({ call }: JournaledCall) => toCallKey(call) === sought;
   const inStep = rounds.at(-1)?.calls.slice(0, nth).findLast(isSame)?.result;
   if (inStep != null) return { result: inStep, remark: SAME_STEP };
   const tool = tools.get(current.call.name);
@@ -60,7 +60,7 @@ export function findRepeatedCall(
   const isOwn = !tools.sizes.has(tool.name);
   const hasChanged =
     before.slice(last + 1).some((one) => hasEffects(tools.get(one.call.name))) ||
-    hasJoinedSince(rounds, before[last]);
+    hasMessageJoinedSince(rounds, before[last]);
   return isOwn && !hasChanged ? { result, remark: DONE } : null;
 }
 
@@ -68,7 +68,10 @@ function hasEffects(tool: Tool | undefined): boolean {
   return tool !== undefined && tool.effect !== 'read';
 }
 
-function hasJoinedSince(rounds: readonly Round[], call: JournalledCall | undefined): boolean {
+function hasMessageJoinedSince(
+  rounds: readonly TurnRound[],
+  call: JournaledCall | undefined,
+): boolean {
   const at = rounds.findIndex(({ calls }) => calls.some((one) => one.key === call?.key));
   return rounds.slice(Math.max(0, at)).some(({ joined }) => joined.length > 0);
 }

@@ -1,16 +1,16 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { createCountingTool } from '../testing/tool-scene.ts';
-import { openTurnScene, type SceneExtras, type TurnScene } from '../testing/turn-scene.ts';
+import { openTurnScene, type SceneOptions, type TurnScene } from '../testing/turn-scene.ts';
 import { PLACE } from '../testing/write-message.ts';
-import { createWrittenModel } from '../testing/written-model.ts';
+import { createCannedModel } from '../testing/written-model.ts';
 
 const GROUP = { id: '-9', type: 'group', title: 'Team' } as const;
 
 let scene: TurnScene;
 afterEach(() => scene?.close());
 
-async function open(texts: readonly string[], extras: SceneExtras = {}) {
-  const written = createWrittenModel(...texts);
+async function open(texts: readonly string[], extras: SceneOptions = {}) {
+  const written = createCannedModel(...texts);
   scene = await openTurnScene({}, { ...extras, model: written.model });
   return written;
 }
@@ -97,7 +97,7 @@ describe('a heartbeat whose model writes its reasoning into its answer', () => {
     `<think>\n${THOUGHT}\n</think>\nThe door is open.`,
   ])('[H02] [G20] only the answer decides the result of the heartbeat: %j', async (text) => {
     const judged: string[] = [];
-    const judge: NonNullable<SceneExtras['heartbeat']>['judge'] = async (answer) => {
+    const judge: NonNullable<SceneOptions['heartbeat']>['judge'] = async (answer) => {
       judged.push(answer);
       return { state: 'quiet', reason: 'all is quiet' };
     };

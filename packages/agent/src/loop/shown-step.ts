@@ -1,14 +1,14 @@
 import { enforceAudience } from '@parley/prompt';
-import { openJoint } from '../answer/joint.ts';
+import { createContinuationJoiner } from '../answer/joint.ts';
 import { createAnswerStream } from '../answer/visible-text.ts';
 import type { RunningTurn } from '../turn/run.ts';
 import type { Turn } from '../turn/turn.ts';
 import { listQuotableMessages } from '../turn/turn-text.ts';
-import { isCutText, joinCutText } from './cut-answers.ts';
-import type { Round } from './turn-journal.ts';
+import { isTruncatedText, joinTruncatedText } from './cut-answers.ts';
+import type { TurnRound } from './turn-journal.ts';
 
 /** Streams the visible text of a step as it grows. */
-export interface ShownStep {
+export interface StepStream {
   /** Adds a fragment as the model wrote it. */
   push(text: string): void;
   /** Marks the text shown so far as reasoning; the next text replaces it. */
@@ -21,10 +21,10 @@ export interface ShownStep {
   end(): void;
 }
 
-export function showStep(
+export function createStepStream(
   { turn, means, run }: Pick<RunningTurn, 'turn' | 'means' | 'run'>,
-  rounds: readonly Round[],
-): ShownStep {
+  rounds: readonly TurnRound[],
+): StepStream {
   const { conversationId, turnId, route, format } = turn;
   let step = rounds.length;
   const openStream = () =>
@@ -36,8 +36,8 @@ export function showStep(
       means.bus.publish({ type: 'turn-delta', conversationId, turnId, step, text, ...quoted });
     });
   let stream = openStream();
-  const before = joinCutText(rounds);
-  let joint = openJoint(before);
+  const before = joinTruncatedText(rounds);
+  let joint = createContinuationJoiner(before);
   let said = '';
   let unsent: string | null = getUnsentAnswer(turn, rounds);
   const show = (text: string): void => {
@@ -56,7 +56,7 @@ export function showStep(
       // Text with another step number replaces the text shown before.
       step += RESTARTED;
       stream = openStream();
-      joint = openJoint(before);
+      joint = createContinuationJoiner(before);
       unsent = getUnsentAnswer(turn, rounds);
       said = '';
     },
@@ -78,7 +78,7 @@ const RESTARTED = 1_000_000;
  */
 export function getUnsentAnswer(
   { reader, route, format }: Pick<Turn, 'reader' | 'route' | 'format'>,
-  rounds: readonly Round[],
+  rounds: readonly TurnRound[],
 ): string {
   const keepsAll = route.appends === true && format === undefined;
   // A valid answer replaces earlier JSON that did not match the format.
@@ -90,7 +90,7 @@ export function getUnsentAnswer(
     );
   const parts = answers.map(({ step: { audience, ...step }, joined }) => ({
     // A truncated piece is joined to its continuation without a gap.
-    text: isCutText(step) && joined.length === 0 ? step.text : `${step.text}\n\n`,
+    text: isTruncatedText(step) && joined.length === 0 ? step.text : `${step.text}\n\n`,
     audience,
     source: 'earlier answer',
   }));

@@ -35,7 +35,7 @@ export function sumUsage(usages: readonly StepUsage[]): StepUsage {
     model: one.model,
     inputTokens: sum.inputTokens + one.inputTokens,
     outputTokens: sum.outputTokens + one.outputTokens,
-    ...sumCached(sum, one),
+    ...sumCachedUsage(sum, one),
     costUsd: sum.costUsd === null || one.costUsd === null ? null : sum.costUsd + one.costUsd,
   }));
 }
@@ -44,7 +44,7 @@ export function sumUsage(usages: readonly StepUsage[]): StepUsage {
  * If different models answered, their fractions differ; the sum gets a fraction that yields the
  * same total.
  */
-function sumCached(sum: StepUsage, one: StepUsage) {
+function sumCachedUsage(sum: StepUsage, one: StepUsage) {
   const both = [sum, one].map(({ cachedInputTokens = 0, cachedShare = 1 }) => ({
     cached: cachedInputTokens,
     counted: cachedInputTokens * cachedShare,
@@ -171,7 +171,7 @@ const JournalEntry = z.discriminatedUnion('kind', [
 ]);
 type JournalEntry = z.infer<typeof JournalEntry>;
 
-export interface JournalledCall {
+export interface JournaledCall {
   /** The id of the call, identical in every run of the turn. */
   readonly key: string;
   readonly call: ModelToolCall;
@@ -185,17 +185,17 @@ export interface JournalledCall {
 }
 
 /** A model step, the outcomes of its calls, and the messages that joined before the next step. */
-export interface Round {
+export interface TurnRound {
   readonly step: ModelStep;
   /**
    * Empty if other messages joined before the answer was sent, or if the answer did not match its
    * format.
    */
-  readonly calls: readonly JournalledCall[];
+  readonly calls: readonly JournaledCall[];
   readonly joined: readonly InboxRow[];
 }
 
-export type AskToJoin = (steps: JoinRules['steps']) => ReturnType<LaneRepository['join']>;
+export type JoinMessages = (steps: JoinRules['steps']) => ReturnType<LaneRepository['join']>;
 
 /**
  * The journal of a turn, including earlier runs. Each step is stored before the next one starts
@@ -205,7 +205,7 @@ export interface TurnJournal {
   /** The answer that an earlier run had already received. */
   readonly answer: FinalStep | null;
   /** The rounds so far, oldest first. */
-  rounds(): readonly Round[];
+  rounds(): readonly TurnRound[];
   /** The total usage of these steps; null before the first. */
   spent(): StepUsage | null;
   /** The usage of those steps that has not been charged to any account yet. */
@@ -222,7 +222,7 @@ export interface TurnJournal {
    * Adds waiting messages to the turn. The joined messages are stored together with their step and
    * with `answer`, which is then no longer the last text.
    */
-  join(ask: AskToJoin, answer?: TimedAnswer): Promise<'joined' | 'none' | 'fenced'>;
+  join(ask: JoinMessages, answer?: TimedAnswer): Promise<'joined' | 'none' | 'fenced'>;
 }
 
 export interface TimedAnswer {
@@ -252,7 +252,7 @@ export function openJournal(
   let unstored: JournalStep | undefined;
   const known = new Map(messages.map((row) => [row.seq, row]));
   // Cached, because rounds are read many times between two steps.
-  let read: readonly Round[] | null = null;
+  let read: readonly TurnRound[] | null = null;
   const rounds = () => {
     read ??= parseRounds(turnId, all, known);
     return read;
@@ -267,7 +267,7 @@ export function openJournal(
   };
   const next = (content: JournalEntry | FinalStep, place = 0): JournalStep => {
     const index = (all.at(-1)?.index ?? -1) + 1 + place;
-    return { index, content, ...getSettledCall(content), ...toSpending(content, deps.account) };
+    return { index, content, ...toSettlement(content), ...toSpending(content, deps.account) };
   };
   return {
     answer: findEarlierAnswer(steps),
@@ -288,7 +288,7 @@ export function openJournal(
     },
     joined: () => rounds().flatMap(({ joined }) => joined),
     opened: () =>
-      readJournalSteps(all).flatMap(({ step }) => (step.kind === 'opened' ? step.tools : [])),
+      parseJournalSteps(all).flatMap(({ step }) => (step.kind === 'opened' ? step.tools : [])),
     async join(ask, answer) {
       let stored: readonly JournalStep[] = [];
       const result = await ask((rows) => {
@@ -309,7 +309,7 @@ export function openJournal(
 /**
  * The approval's record includes how its call ended, which is stored in the same transaction (G05).
  */
-function getSettledCall(content: JournalEntry | FinalStep): Pick<JournalStep, 'settles'> {
+function toSettlement(content: JournalEntry | FinalStep): Pick<JournalStep, 'settles'> {
   if (content.kind !== 'result') return {};
   return { settles: { callKey: content.call, failed: content.failed } };
 }
@@ -331,8 +331,8 @@ function parseRounds(
   turnId: string,
   steps: readonly JournalStep[],
   known: ReadonlyMap<number, InboxRow>,
-): Round[] {
-  const read = readJournalSteps(steps);
+): TurnRound[] {
+  const read = parseJournalSteps(steps);
   const begun = read.flatMap(({ step }) =>
     step.kind === 'started' || step.kind === 'held' ? [step] : [],
   );
@@ -341,12 +341,16 @@ function parseRounds(
   );
   return read.flatMap(({ index, step }, at) => {
     if (step.kind !== 'model') return [];
-    const calls = step.calls.map((call, nth): JournalledCall => {
+    const calls = step.calls.map((call, nth): JournaledCall => {
       const key = `${turnId}.${index}.${nth}`;
       return { key, call, ...findCallStart(begun, key), result: results.get(key) ?? null };
     });
     return [
-      { step, calls, joined: listJoinedAfter(read, at).flatMap((seq) => known.get(seq) ?? []) },
+      {
+        step,
+        calls,
+        joined: listMessagesJoinedAfter(read, at).flatMap((seq) => known.get(seq) ?? []),
+      },
     ];
   });
 }
@@ -354,18 +358,18 @@ function parseRounds(
 function findCallStart(
   begun: readonly (z.infer<typeof StartedStep> | HeldStep)[],
   key: string,
-): Pick<JournalledCall, 'started' | 'held'> {
+): Pick<JournaledCall, 'started' | 'held'> {
   const own = begun.filter(({ call }) => call === key);
   const held = own.flatMap((step) => (step.kind === 'held' ? [step.content] : []));
   return { started: own.at(-1)?.kind === 'started', held };
 }
 
-interface ReadJournalEntry {
+interface ParsedJournalEntry {
   readonly index: number;
   readonly step: JournalEntry;
 }
 
-function readJournalSteps(steps: readonly JournalStep[]): ReadJournalEntry[] {
+function parseJournalSteps(steps: readonly JournalStep[]): ParsedJournalEntry[] {
   return steps.flatMap(({ index, content }) => {
     const parsed = JournalEntry.safeParse(content);
     return parsed.success ? [{ index, step: parsed.data }] : [];
@@ -373,7 +377,7 @@ function readJournalSteps(steps: readonly JournalStep[]): ReadJournalEntry[] {
 }
 
 /** The messages that joined between a model step and the next one. */
-function listJoinedAfter(read: readonly ReadJournalEntry[], at: number): number[] {
+function listMessagesJoinedAfter(read: readonly ParsedJournalEntry[], at: number): number[] {
   const end = read.findIndex(({ step }, index) => index > at && step.kind === 'model');
   const between = read.slice(at + 1, end === -1 ? undefined : end);
   return between.flatMap(({ step }) => (step.kind === 'joined' ? step.messages : []));
@@ -386,7 +390,7 @@ export function listStartMessages(
 ): readonly InboxRow[] {
   if (steps.length === 0) return messages;
   const later = new Set(
-    readJournalSteps(steps).flatMap(({ step }) => (step.kind === 'joined' ? step.messages : [])),
+    parseJournalSteps(steps).flatMap(({ step }) => (step.kind === 'joined' ? step.messages : [])),
   );
   return messages.filter(({ seq }) => !later.has(seq));
 }

@@ -2,8 +2,8 @@ import { ParleyError } from '@parley/core';
 import { DEFAULT_ANSWER_BOUNDS } from '@parley/models';
 import { DEFAULT_ANSWER_MESSAGES } from '../answer/long-answer.ts';
 import type { CallLimits } from '../tools/tool.ts';
-import { countCutCalls } from './cut-answers.ts';
-import type { Round } from './turn-journal.ts';
+import { countTruncatedCalls } from './cut-answers.ts';
+import type { TurnRound } from './turn-journal.ts';
 
 /** The limits of one turn (G01). */
 export interface TurnLimits extends CallLimits {
@@ -36,13 +36,16 @@ export const DEFAULT_TURN_LIMITS: TurnLimits = {
   characters: DEFAULT_ANSWER_BOUNDS.characters,
 };
 
-export interface TurnSpent {
-  readonly rounds: readonly Round[];
+export interface TurnProgress {
+  readonly rounds: readonly TurnRound[];
   readonly ms: number;
 }
 
 /** Returns the reason why the model must answer now; null while it may continue using tools. */
-export function describeLimit({ rounds, ms }: TurnSpent, limits: TurnLimits): string | null {
+export function describeReachedLimit(
+  { rounds, ms }: TurnProgress,
+  limits: TurnLimits,
+): string | null {
   const reason = findReachedLimit({ rounds, ms }, limits);
   if (reason === null) return null;
   return `[${reason} No more tools are run in this turn. Answer now with what you have, and say what is missing.]`;
@@ -51,11 +54,11 @@ export function describeLimit({ rounds, ms }: TurnSpent, limits: TurnLimits): st
 /** How many times a call that was truncated by the output limit may be retried. */
 const MAX_CUT_CALLS = 1;
 
-function findReachedLimit({ rounds, ms }: TurnSpent, limits: TurnLimits): string | null {
+function findReachedLimit({ rounds, ms }: TurnProgress, limits: TurnLimits): string | null {
   if (rounds.length >= limits.steps - 1)
     return `All ${limits.steps} steps of this turn have been used.`;
   if (ms >= limits.turnMs) return 'The time for this turn is up.';
-  if (countCutCalls(rounds) > MAX_CUT_CALLS)
+  if (countTruncatedCalls(rounds) > MAX_CUT_CALLS)
     return 'The output limit has cut off your calls twice.';
   const tokens = rounds.reduce(
     (sum, { step: { usage } }) => sum + usage.inputTokens + usage.outputTokens,

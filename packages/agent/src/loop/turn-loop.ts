@@ -6,26 +6,26 @@ import {
   ResponseFormatError,
 } from '@parley/core';
 import { ModelError, type ModelRequest, type ModelToolCall } from '@parley/models';
-import { createEndNote } from '../answer/long-answer.ts';
-import { assertWithinBudget, type CutOffCharges, recordCutOffUsage } from '../spend.ts';
+import { createTruncationNotice } from '../answer/long-answer.ts';
+import { assertWithinBudget, type CutOffCharges, recordAbortedUsage } from '../spend.ts';
 import type { OfferedTools } from '../tools/tool-set.ts';
 import { isQuickToCheck } from '../tools/try-arguments.ts';
 import type { TurnServices } from '../turn/means.ts';
 import { recordPrompt } from '../turn/record-prompt.ts';
 import type { RunningTurn } from '../turn/run.ts';
 import { getAudience, type Turn } from '../turn/turn.ts';
-import type { CallWatch } from './call-tools.ts';
-import { canContinue, isCutText, isSilentAnswer, joinCutText } from './cut-answers.ts';
+import type { CallObserver } from './call-tools.ts';
+import { canContinue, isSilentAnswer, isTruncatedText, joinTruncatedText } from './cut-answers.ts';
 import {
-  askModel,
   buildCheckedRequest,
-  estimateCutOffUsage,
+  callModel,
+  estimateAbortedUsage,
   type ModelAnswer,
 } from './model-request.ts';
 import { type OpenGroups, openCalledGroups } from './open-groups.ts';
-import { getUnsentAnswer, type ShownStep, showStep } from './shown-step.ts';
-import { type FinalStep, type ModelStep, type Round, sumUsage } from './turn-journal.ts';
-import { describeLimit, TurnLimitError } from './turn-limits.ts';
+import { createStepStream, getUnsentAnswer, type StepStream } from './shown-step.ts';
+import { type FinalStep, type ModelStep, sumUsage, type TurnRound } from './turn-journal.ts';
+import { describeReachedLimit, TurnLimitError } from './turn-limits.ts';
 
 /** The services of the loop. None of them reaches a chat, a workspace or the history. */
 export interface LoopServices
@@ -38,7 +38,7 @@ export interface LoopServices
 export interface LoopTurn extends Omit<RunningTurn, 'services' | 'opened'> {
   readonly services: LoopServices;
   /** Gives every call of a round its result. Returns false if the lease was lost. */
-  readonly answerCalls: (round: Round, watch: CallWatch) => Promise<boolean>;
+  readonly answerCalls: (round: TurnRound, watch: CallObserver) => Promise<boolean>;
   /**
    * Called with the length (in tokens) of a request that may have been refused because of its
    * length.
@@ -64,15 +64,18 @@ export async function runTurnLoop(running: LoopTurn): Promise<FinalStep | null> 
   let groups: OpenGroups = { open: running.openGroups, stored: turn.openToolGroups ?? [] };
   for (;;) {
     const unfinished = journal.rounds().at(-1);
-    if (unfinished !== undefined && !(await running.answerCalls(unfinished, watchCalls(running))))
+    if (
+      unfinished !== undefined &&
+      !(await running.answerCalls(unfinished, createCallObserver(running)))
+    )
       return null;
     const closingNow = () =>
-      describeLimit(
+      describeReachedLimit(
         { rounds: journal.rounds(), ms: services.monotonic() - startedAt },
         means.limits,
       );
     // Messages join after an answer, never in the middle of one.
-    if (unfinished !== undefined && !isCutText(unfinished.step) && closingNow() === null) {
+    if (unfinished !== undefined && !isTruncatedText(unfinished.step) && closingNow() === null) {
       if ((await later?.join()) === 'fenced') return null;
     }
     const rounds = journal.rounds();
@@ -82,7 +85,7 @@ export async function runTurnLoop(running: LoopTurn): Promise<FinalStep | null> 
     const opened = await openCalledGroups(running, rounds, groups);
     if (opened === null) return null;
     groups = opened;
-    const answer = await askStep(running, rounds, closing, groups.open);
+    const answer = await runModelStep(running, rounds, closing, groups.open);
     if (answer.continues) {
       const piece = { ...createModelStep(running, answer, rounds), cut: true } as const;
       if (!(await journal.append(piece, answer.timing))) return null;
@@ -97,7 +100,7 @@ export async function runTurnLoop(running: LoopTurn): Promise<FinalStep | null> 
       if (joined === 'joined') continue;
     }
     const step = isFinal
-      ? await checkStep(running, answer, rounds)
+      ? await validateStep(running, answer, rounds)
       : createModelStep(running, answer, rounds);
     if (step.kind === 'answer') {
       await later?.beforeActing();
@@ -113,7 +116,7 @@ export async function runTurnLoop(running: LoopTurn): Promise<FinalStep | null> 
  * Publishes tool activity. Notes from tools appear below the text of this step; the next step
  * replaces both.
  */
-function watchCalls({ turn, means, run }: LoopTurn) {
+function createCallObserver({ turn, means, run }: LoopTurn) {
   const { conversationId, turnId, route } = turn;
   const step = run.journal.rounds().length - 1;
   return {
@@ -134,9 +137,9 @@ interface StepAnswer extends ModelAnswer {
   readonly continues: boolean;
 }
 
-async function askStep(
+async function runModelStep(
   running: LoopTurn,
-  rounds: readonly Round[],
+  rounds: readonly TurnRound[],
   closing: string | null,
   openGroups: readonly string[],
 ): Promise<StepAnswer> {
@@ -157,7 +160,7 @@ async function askStep(
     means.compactor?.notice(turn, fill);
   }
   services.checkpoint('model-called');
-  const shown = showStep(running, rounds);
+  const shown = createStepStream(running, rounds);
   try {
     const answer = await requestStep(running, request, shown);
     if (!isEmptyAfterTools(answer, rounds))
@@ -165,7 +168,7 @@ async function askStep(
   } catch (error) {
     const isStopped = run.signal.aborted || !(error instanceof ModelError);
     if (isStopped || error.failure.kind === 'aborted') throw error;
-    if (joinCutText(rounds) !== '') return endCutAnswer(running, rounds, shown);
+    if (joinTruncatedText(rounds) !== '') return finishTruncatedAnswer(running, rounds, shown);
     if (error.failure.kind !== 'empty' || !hasResults(rounds)) throw error;
   }
   log.info({ step }, 'the model sent an empty answer after its tool calls; asking again');
@@ -178,27 +181,27 @@ async function askStep(
 const EMPTY_NOTE =
   '[From Parley, no person: your last answer was empty. Answer the person now, with what the tools have given.]';
 
-const hasResults = (rounds: readonly Round[]): boolean =>
+const hasResults = (rounds: readonly TurnRound[]): boolean =>
   rounds.some(({ calls }) => calls.length > 0);
 
 /** Some models end their turn once a tool has done its work, and do not answer the person. */
-function isEmptyAfterTools({ text, calls }: ModelAnswer, rounds: readonly Round[]): boolean {
+function isEmptyAfterTools({ text, calls }: ModelAnswer, rounds: readonly TurnRound[]): boolean {
   return calls.length === 0 && text.trim() === '' && hasResults(rounds);
 }
 
 async function requestStep(
   { services, turn, means, run, tools, onRefused }: LoopTurn,
   request: ModelRequest,
-  shown: ShownStep,
+  shown: StepStream,
 ): Promise<ModelAnswer> {
   const ask = { ...services, onText: shown.push, onRestart: shown.restart };
   try {
-    return await fitAnswer(await askModel(means.model, request, ask, run.signal), tools);
+    return await correctAnswerCalls(await callModel(means.model, request, ask, run.signal), tools);
   } catch (error) {
-    const used = () => estimateCutOffUsage(means.model.id, request, shown.said());
+    const used = () => estimateAbortedUsage(means.model.id, request, shown.said());
     // Providers charge for every answer that has started. A stopped turn is charged even before the
     // answer starts.
-    if (run.signal.aborted || shown.said() !== '') await recordCutOffUsage(services, turn, used());
+    if (run.signal.aborted || shown.said() !== '') await recordAbortedUsage(services, turn, used());
     if (error instanceof ModelError && isPossiblyTooLong(error)) onRefused(used().inputTokens);
     throw error;
   }
@@ -207,10 +210,13 @@ async function requestStep(
 /**
  * Replaces the calls with the forms that their tools accept, also in the facts for the timeline.
  */
-async function fitAnswer(answer: ModelAnswer, tools: LoopTurn['tools']): Promise<ModelAnswer> {
+async function correctAnswerCalls(
+  answer: ModelAnswer,
+  tools: LoopTurn['tools'],
+): Promise<ModelAnswer> {
   if (answer.calls.length === 0) return answer;
-  const { fitToolCall } = await import('../tools/fit-call.ts');
-  const calls = answer.calls.map((call) => fitToolCall(call, tools, isQuickToCheck));
+  const { correctToolCall } = await import('../tools/fit-call.ts');
+  const calls = answer.calls.map((call) => correctToolCall(call, tools, isQuickToCheck));
   const facts = { ...answer.timing.facts, calls: calls.map(({ name }) => name.slice(0, 80)) };
   return { ...answer, calls, timing: { ...answer.timing, facts } };
 }
@@ -229,12 +235,12 @@ function isPossiblyTooLong({ failure }: ModelError): boolean {
 function completeStep(
   running: LoopTurn,
   answer: ModelAnswer,
-  rounds: readonly Round[],
+  rounds: readonly TurnRound[],
   closing: string | null,
-  shown: ShownStep,
+  shown: StepStream,
 ): StepAnswer {
   shown.settle();
-  const before = joinCutText(rounds);
+  const before = joinTruncatedText(rounds);
   const text = before === '' ? answer.text : shown.said();
   const whole = { ...answer, text };
   const { characters } = running.means.limits;
@@ -246,7 +252,7 @@ function completeStep(
     running.turn.format === undefined &&
     (before + text).trim() !== '' &&
     !isSilentAnswer(before + text);
-  const note = isFinal && mayNote ? createEndNote(before + text, answer) : '';
+  const note = isFinal && mayNote ? createTruncationNotice(before + text, answer) : '';
   shown.push(note);
   shown.end();
   return { ...whole, text: text + note, continues: false };
@@ -256,7 +262,11 @@ function completeStep(
  * Ends an answer whose rest cannot be obtained: the text so far is kept, with a note that it was
  * truncated.
  */
-function endCutAnswer(running: LoopTurn, rounds: readonly Round[], shown: ShownStep): StepAnswer {
+function finishTruncatedAnswer(
+  running: LoopTurn,
+  rounds: readonly TurnRound[],
+  shown: StepStream,
+): StepAnswer {
   const { model } = running.means;
   const usage = { model: model.id, inputTokens: 0, outputTokens: 0, costUsd: 0 };
   const facts = { kind: 'model', ...usage, calls: [], ended: 'length' } as const;
@@ -279,7 +289,7 @@ const REPAIRS = 1;
  * Throws ResponseFormatError once all repair attempts are used up. Attempts before a restart are
  * counted as well.
  */
-function assertRepairable(rounds: readonly Round[]): void {
+function assertRepairable(rounds: readonly TurnRound[]): void {
   const misfits = rounds.flatMap(({ step: { misfit } }) => misfit ?? []);
   const last = misfits.at(-1);
   if (last !== undefined && misfits.length > REPAIRS) {
@@ -293,10 +303,10 @@ function assertRepairable(rounds: readonly Round[]): void {
  * Returns the answer or, if it does not match the response format, a step that records the
  * mismatch.
  */
-async function checkStep(
+async function validateStep(
   running: LoopTurn,
   answer: ModelAnswer,
-  rounds: readonly Round[],
+  rounds: readonly TurnRound[],
 ): Promise<FinalStep | ModelStep> {
   const { services, turn, run } = running;
   const final = createFinalStep(turn, answer, rounds);
@@ -335,9 +345,9 @@ async function checkFinalAnswer(
 function createFinalStep(
   turn: Turn,
   { text, usage, aside }: ModelAnswer,
-  rounds: readonly Round[],
+  rounds: readonly TurnRound[],
 ): FinalStep {
-  if (`${joinCutText(rounds)}${text}`.trim() === '') throw new TurnLimitError();
+  if (`${joinTruncatedText(rounds)}${text}`.trim() === '') throw new TurnLimitError();
   return {
     kind: 'answer',
     text: `${getUnsentAnswer(turn, rounds)}${text}`,
@@ -349,7 +359,7 @@ function createFinalStep(
 function createModelStep(
   { turn }: LoopTurn,
   { text, calls, usage, finishReason, aside }: ModelAnswer,
-  rounds: readonly Round[],
+  rounds: readonly TurnRound[],
 ): ModelStep {
   const audience = getAudience(turn.reader);
   const isCut = calls.length > 0 && finishReason === 'length';
@@ -366,7 +376,10 @@ function createModelStep(
 /**
  * Some servers send the same id for all calls, or no id. Unique ids assign each result to its call.
  */
-function assignCallIds(calls: readonly ModelToolCall[], rounds: readonly Round[]): ModelToolCall[] {
+function assignCallIds(
+  calls: readonly ModelToolCall[],
+  rounds: readonly TurnRound[],
+): ModelToolCall[] {
   const taken = new Set(rounds.flatMap(({ step }) => step.calls.map(({ id }) => id)));
   return calls.map((call, nth) => {
     const isFree = call.id !== '' && !taken.has(call.id);

@@ -3,7 +3,7 @@ import { createCountingTool, say } from '../testing/tool-scene.ts';
 import {
   listToolMessages,
   openTurnScene,
-  type SceneExtras,
+  type SceneOptions,
   type TurnScene,
 } from '../testing/turn-scene.ts';
 import { decideAsOwner } from '../testing/write-message.ts';
@@ -11,7 +11,7 @@ import { decideAsOwner } from '../testing/write-message.ts';
 let scene: TurnScene;
 afterEach(() => scene?.close());
 
-async function open(extras: SceneExtras): Promise<void> {
+async function open(extras: SceneOptions): Promise<void> {
   scene = await openTurnScene({}, extras);
   await scene.write('go');
 }

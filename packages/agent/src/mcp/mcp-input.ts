@@ -50,14 +50,15 @@ function createDefaultsRenderer() {
 function describeDefaults(schema: InputSchema, stays = false): InputSchema {
   const { default: usual, ...rest } = schema;
   const told = usual === undefined ? {} : { [stays ? 'default' : DESCRIBED_DEFAULT]: usual };
-  return { ...mapSchemaParts(rest), ...told };
+  return { ...describeNestedDefaults(rest), ...told };
 }
 
-function mapSchemaParts(schema: InputSchema): InputSchema {
+function describeNestedDefaults(schema: InputSchema): InputSchema {
   const entries = Object.entries(schema).map(([key, value]) => {
-    if (key === 'properties') return [key, describeProperties(value, schema.required)];
-    if (key === 'items' || key === 'additionalProperties') return [key, mapSchemaBlock(value)];
-    if (key === 'anyOf' && Array.isArray(value)) return [key, value.map(mapSchemaBlock)];
+    if (key === 'properties') return [key, describePropertyDefaults(value, schema.required)];
+    if (key === 'items' || key === 'additionalProperties')
+      return [key, describeBlockDefaults(value)];
+    if (key === 'anyOf' && Array.isArray(value)) return [key, value.map(describeBlockDefaults)];
     return [key, value];
   });
   return Object.fromEntries(entries);
@@ -65,21 +66,21 @@ function mapSchemaParts(schema: InputSchema): InputSchema {
 
 const Block = z.record(z.string(), z.unknown());
 
-function mapSchemaBlock(value: unknown): unknown {
+function describeBlockDefaults(value: unknown): unknown {
   const schema = Block.safeParse(value).data;
   return schema === undefined ? value : describeDefaults(schema);
 }
 
-function describeProperties(said: unknown, required: unknown): unknown {
+function describePropertyDefaults(said: unknown, required: unknown): unknown {
   const needed = Array.isArray(required) ? required : [];
   const all = Object.entries(Block.parse(said)).map(([name, value]) => {
     const property = Block.safeParse(value).data;
     if (property === undefined) return [name, value];
-    return [name, describeDefaults(property, needed.includes(name) && isFittingDefault(property))];
+    return [name, describeDefaults(property, needed.includes(name) && isValidDefault(property))];
   });
   return Object.fromEntries(all);
 }
 
-function isFittingDefault({ default: usual, ...schema }: InputSchema): boolean {
+function isValidDefault({ default: usual, ...schema }: InputSchema): boolean {
   return usual !== undefined && z.fromJSONSchema({ ...schema }).safeParse(usual).success;
 }

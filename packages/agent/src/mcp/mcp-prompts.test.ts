@@ -1,7 +1,7 @@
 import { silentLogger } from '@parley/core';
 import type { McpServerView } from '@parley/tools/mcp';
 import { describe, expect, it } from 'vitest';
-import { gatherFeatures } from '../turn/build-prompt.ts';
+import { gatherContext } from '../turn/build-prompt.ts';
 import {
   createMcpSource,
   parsePromptArguments,
@@ -40,7 +40,7 @@ const gather = (view: McpServerView, text = 'hi', kind: 'owner' | 'guest' = 'own
   const source = createMcpSource({ servers, rules: { browser: RULES }, log: silentLogger });
   const skill = { text: 'Knit.', source: 'skill', audience: { kind: 'everyone' } } as const;
   const skills = { id: 'skills', gather: async () => ({ calledSkills: [skill] }) };
-  return gatherFeatures([skills, source], turnOf(text, kind), silentLogger);
+  return gatherContext([skills, source], turnOf(text, kind), silentLogger);
 };
 
 describe('[G03] the contribution of MCP servers to a turn', () => {

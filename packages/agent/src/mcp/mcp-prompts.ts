@@ -1,4 +1,4 @@
-import { type Logger, mayCommand, type PromptPart, type Reader, reasonOf } from '@parley/core';
+import { canBeCommand, type Logger, type PromptPart, type Reader, reasonOf } from '@parley/core';
 import {
   type ConnectorNote,
   type ContextSource,
@@ -8,7 +8,7 @@ import {
   type SourceTurn,
 } from '@parley/prompt';
 import type { McpPrompt, McpServers, McpServerView } from '@parley/tools/mcp';
-import { cutText } from '@parley/workspace';
+import { truncateText } from '@parley/workspace';
 import { runWithTimeLimit } from '../time.ts';
 import { getAudience } from '../turn/turn.ts';
 import type { McpRulesByServer } from './mcp-tools.ts';
@@ -46,12 +46,12 @@ export function createMcpSource(deps: McpSourceDeps): ContextSource {
       const connectors = views.flatMap((view) => toConnector(view, deps.rules));
       const mcpPrompts = views.flatMap(listPromptNotes).slice(0, MAX_LISTED);
       const typed = messages
-        .filter(mayCommand)
+        .filter(canBeCommand)
         .flatMap(({ text }) => parsePromptCommand(text) ?? []);
       const called = await Promise.all(
         typed
           .slice(0, MAX_CALLED_PROMPTS)
-          .map((command) => readPickedPrompt(deps, views, reader, command)),
+          .map((command) => readSelectedPrompt(deps, views, reader, command)),
       );
       const calledSkills = called.flatMap((part) => part ?? []);
       return {
@@ -89,7 +89,7 @@ function listPromptNotes({ name: server, prompts }: McpServerView): McpPromptNot
 /**
  * Null if this reader has no such prompt; the typed text is then treated as an ordinary message.
  */
-async function readPickedPrompt(
+async function readSelectedPrompt(
   { servers, log }: McpSourceDeps,
   views: readonly McpServerView[],
   reader: Reader,
@@ -113,7 +113,7 @@ async function readPickedPrompt(
     const text = await runWithTimeLimit({ ms: FILL_MS }, (signal) =>
       servers.prompt(server, prompt.name, values, signal),
     );
-    const cut = cutText(text, MAX_CHARACTERS, `the prompt ${prompt.name}`).text;
+    const cut = truncateText(text, MAX_CHARACTERS, `the prompt ${prompt.name}`).text;
     return part(frameUntrusted(cut, { note: PICKED }));
   } catch (error) {
     const reason = reasonOf(error);

@@ -1,7 +1,7 @@
 import type { McpServers } from '@parley/tools/mcp';
 import { z } from 'zod';
 import { runWithTimeLimit } from '../time.ts';
-import { createFailure, defineTool, type Tool } from '../tools/tool.ts';
+import { createFailedOutcome, defineTool, type Tool } from '../tools/tool.ts';
 
 /**
  * The name by which the settings allow or block a server's resources, as if they were one of its
@@ -51,7 +51,7 @@ export function createResourceTool({ servers, server, rules, name }: ResourceToo
       const { failed, ...found } = await runWithTimeLimit(limits, (limited) =>
         servers.resource(server, uri, limited),
       );
-      return failed ? createFailure(found.text) : found;
+      return failed ? createFailedOutcome(found.text) : found;
     },
   });
   return { ...tool, foreign: true };

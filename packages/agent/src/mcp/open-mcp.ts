@@ -14,7 +14,7 @@ export interface McpServerSettings extends McpRules {
   readonly oauth?: OAuthSettings | undefined;
 }
 
-export interface McpLine {
+export interface McpServerSummary {
   readonly works: boolean;
   readonly line: string;
   /** The name of an MCP server that requires a person to sign in. */
@@ -24,7 +24,7 @@ export interface McpLine {
 export interface AgentMcp {
   readonly sources: readonly ContextSource[];
   readonly tools: () => readonly AddedTools[];
-  lines(): readonly McpLine[];
+  lines(): readonly McpServerSummary[];
   close(): Promise<void>;
 }
 
@@ -51,7 +51,7 @@ export async function openMcp(
   return {
     sources: [createMcpSource({ servers, rules: settings, log })],
     tools: createMcpTools({ servers, rules: settings }),
-    lines: () => servers.views().map(describeServer),
+    lines: () => servers.views().map(toMcpServerSummary),
     close: () => servers.close(),
   };
 }
@@ -61,13 +61,19 @@ function toMcpPeer({ command, args, env, cwd, url, headers, oauth }: McpServerSe
   return { kind: 'stdio', command: command ?? '', args, env, cwd };
 }
 
-function describeServer({ name, state, tools, prompts, refused }: McpServerView): McpLine {
+function toMcpServerSummary({
+  name,
+  state,
+  tools,
+  prompts,
+  refused,
+}: McpServerView): McpServerSummary {
   switch (state.kind) {
     case 'connected': {
       const line = `${name}: connected, ${tools.length} tools, ${prompts.length} prompts`;
       return {
         works: true,
-        line: refused.length === 0 ? line : `${line}; ${describeLeftOut(refused)}`,
+        line: refused.length === 0 ? line : `${line}; ${describeOmittedEntries(refused)}`,
       };
     }
     case 'waiting':
@@ -84,7 +90,7 @@ function describeServer({ name, state, tools, prompts, refused }: McpServerView)
 /** The maximum number of rejected parts that are named; the log lists them all. */
 const MAX_NAMED = 3;
 
-function describeLeftOut(refused: McpServerView['refused']): string {
+function describeOmittedEntries(refused: McpServerView['refused']): string {
   const named = refused.slice(0, MAX_NAMED).map(({ what, reason }) => `${what} (${reason})`);
   const more = refused.length - MAX_NAMED;
   return `left out: ${named.join(', ')}${more > 0 ? `, and ${more} more: see the log` : ''}`;

@@ -1,8 +1,8 @@
-import { type Attachment, formatCount, toVisibleLine } from '@parley/core';
-import { capUntrusted, frameUntrusted, quoteUntrusted } from '@parley/prompt';
+import { type Attachment, formatCount, toDisplayLine } from '@parley/core';
+import { frameUntrusted, quoteUntrusted, truncateUntrusted } from '@parley/prompt';
 import type { AttachmentKey, StoredAttachment, TranscriptEntry } from '@parley/store';
 import { getEntryText } from '../context/history.ts';
-import type { DocumentPart, ReadAttachment } from './read-attachment.ts';
+import type { AttachmentContent, DocumentPart } from './read-attachment.ts';
 
 /** Shown once, before the first file of a turn. */
 export const FILES_NOTE =
@@ -14,14 +14,17 @@ const MAX_SPEECH = 30_000;
 const REMEMBERED = 400;
 
 /** A stored attachment, together with the fields from its message. */
-export type SeenAttachment = StoredAttachment & Pick<Attachment, 'seconds' | 'description'>;
+export type MessageAttachment = StoredAttachment & Pick<Attachment, 'seconds' | 'description'>;
 
-export function isShownAsFile({ kind }: DescribedAttachment, read: ReadAttachment): boolean {
+export function isShownAsFile({ kind }: DescribedAttachment, read: AttachmentContent): boolean {
   return read.kind === 'document' || (read.kind === 'speech' && kind !== 'voice');
 }
 
 /** Formats an attachment for the model, in the attachment's own turn. */
-export function frameForModel(named: SeenAttachment, read: ReadAttachment): string {
+export function formatAttachmentForModel(
+  named: MessageAttachment,
+  read: AttachmentContent,
+): string {
   switch (read.kind) {
     case 'image':
       return `[${formatAttachmentLabel(named)}, shown above]`;
@@ -31,7 +34,7 @@ export function frameForModel(named: SeenAttachment, read: ReadAttachment): stri
       return [
         frameFile(formatAttachmentLabel(named), read.text),
         ...listWarningLines(read),
-        ...describeShownPart(named, { from: 0, ...read }),
+        ...describeDocumentPart(named, { from: 0, ...read }),
       ].join('\n');
     case 'unopened':
       return `[${formatAttachmentLabel(named)}: not shown, because ${read.why}; ${formatReadCall(named)}]`;
@@ -44,11 +47,14 @@ export function frameForModel(named: SeenAttachment, read: ReadAttachment): stri
  * Formats an attachment for later turns: short, and never its bytes. For a view-once file, the
  * history keeps only the fact that it was sent.
  */
-export function frameForHistory(named: SeenAttachment, read: ReadAttachment): string {
-  if (named.isViewOnce === 1) return formatStandIn(named);
+export function formatAttachmentForHistory(
+  named: MessageAttachment,
+  read: AttachmentContent,
+): string {
+  if (named.isViewOnce === 1) return formatAttachmentPlaceholder(named);
   switch (read.kind) {
     case 'image':
-      return formatStandIn(named);
+      return formatAttachmentPlaceholder(named);
     case 'speech':
       return formatSpeech(named, read.text);
     case 'document':
@@ -60,7 +66,7 @@ export function frameForHistory(named: SeenAttachment, read: ReadAttachment): st
   }
 }
 
-function formatRememberedDocument(named: SeenAttachment, read: DocumentPart): string {
+function formatRememberedDocument(named: MessageAttachment, read: DocumentPart): string {
   const doubts = read.warning === null ? '' : `; ${read.warning}`;
   const label = `${formatAttachmentLabel(named)}${doubts}`;
   const said = quoteUntrusted(read.text, REMEMBERED);
@@ -96,7 +102,7 @@ export function mentionsDocument(entry: Pick<TranscriptEntry, 'role' | 'content'
  * States which part of a document is shown, unless the whole text is shown, and how to continue
  * reading.
  */
-export function describeShownPart(
+export function describeDocumentPart(
   key: AttachmentKey,
   { from, text, next, length, pagesLeft }: DocumentPart & { readonly from: number },
 ): readonly string[] {
@@ -115,7 +121,7 @@ export function listWarningLines({ warning }: Pick<DocumentPart, 'warning'>): re
 
 /** A voice message counts as its sender's text; a recording is a file. */
 function formatSpeech(named: DescribedAttachment, text: string): string {
-  const heard = capUntrusted(text, MAX_SPEECH);
+  const heard = truncateUntrusted(text, MAX_SPEECH);
   if (named.kind === 'voice') {
     return `[voice message${formatDuration(named)}, as it was understood] ${heard}`;
   }
@@ -170,8 +176,8 @@ function formatDuration({ seconds }: Pick<DescribedAttachment, 'seconds'>): stri
  * Names an attachment for people, in Markdown, for example ``the document `report.pdf` ``. Nothing
  * in the name is interpreted as markup.
  */
-export function formatNameForPeople({ kind, name }: DescribedAttachment): string {
-  const plain = toVisibleLine(name ?? '')
+export function formatAttachmentName({ kind, name }: DescribedAttachment): string {
+  const plain = toDisplayLine(name ?? '')
     .replaceAll(/[`\s]+/g, ' ')
     .trim();
   if (plain === '') return `the ${NOUNS[kind]}`;
@@ -180,6 +186,6 @@ export function formatNameForPeople({ kind, name }: DescribedAttachment): string
 }
 
 /** A placeholder for an attachment of which only the kind is known. */
-export function formatStandIn(named: DescribedAttachment): string {
+export function formatAttachmentPlaceholder(named: DescribedAttachment): string {
   return `[${formatAttachmentLabel(named)}]`;
 }

@@ -12,13 +12,13 @@ import {
   isWorthScaling,
   type PictureFormat,
   type ReadDocument,
-  requestSpeechOf,
   type ScalePicture,
   type SpeechSettings,
+  synthesizeSpeech,
   type TranscriptionSettings,
   transcribe,
 } from '@parley/tools/documents';
-import type { SpeechSettingsOfTurn } from './voice-answer.ts';
+import type { TurnSpeechSettings } from './voice-answer.ts';
 
 export interface MediaDeps {
   readonly readDocument: ReadDocument;
@@ -28,7 +28,7 @@ export interface MediaDeps {
   readonly transcription: TranscriptionSettings | undefined;
   readonly fetch: typeof globalThis.fetch;
   /** If it is absent, answers are text only. */
-  readonly speech?: SpeechSettingsOfTurn | undefined;
+  readonly speech?: TurnSpeechSettings | undefined;
   /** The total limit for all documents in one turn, in characters. */
   readonly characters: number;
 }
@@ -37,7 +37,7 @@ export interface MediaDeps {
  * The result of reading an attachment. `why` is shown to everyone and follows "because". `hint`
  * tells an owner how to fix it.
  */
-export type ReadAttachment =
+export type AttachmentContent =
   | { readonly kind: 'image'; readonly image: ModelImage }
   | { readonly kind: 'speech'; readonly text: string }
   | ({ readonly kind: 'document' } & DocumentPart)
@@ -77,12 +77,12 @@ export async function readAttachment(
   { stored, sender }: SentAttachment,
   charactersLeft: number,
   signal: AbortSignal,
-): Promise<ReadAttachment> {
+): Promise<AttachmentContent> {
   if (stored.text !== null) return { kind: 'speech', text: stored.text };
   if (stored.state === 'failed')
-    return createUnreadAttachment(stored.reason ?? 'it could not be fetched');
-  if (stored.state === 'pending') return createUnreadAttachment('it took too long to arrive');
-  if (stored.kind === 'video') return createUnreadAttachment(NO_VIDEO);
+    return createUnreadContent(stored.reason ?? 'it could not be fetched');
+  if (stored.state === 'pending') return createUnreadContent('it took too long to arrive');
+  if (stored.kind === 'video') return createUnreadContent(NO_VIDEO);
   const isSpeech = stored.kind === 'voice' || stored.kind === 'audio';
   if (isSpeech && deps.media.transcription === undefined) return CANNOT_LISTEN;
   if (isSpeech) return transcribeRecording(deps, stored, signal);
@@ -96,7 +96,7 @@ export async function readAttachment(
   }
   const load = () => deps.store.attachments.bytes(stored);
   const read = await deps.media.readDocument({ sender, characters: charactersLeft, load }, signal);
-  return read.kind === 'text' ? { ...read, kind: 'document' } : createUnreadAttachment(read.reason);
+  return read.kind === 'text' ? { ...read, kind: 'document' } : createUnreadContent(read.reason);
 }
 
 /**
@@ -108,26 +108,26 @@ async function readPicture(
   deps: TurnMediaDeps,
   sent: SentAttachment,
   signal: AbortSignal,
-): Promise<ReadAttachment | null> {
+): Promise<AttachmentContent | null> {
   const { stored } = sent;
   const bytes = await deps.store.attachments.bytes(stored);
   if (bytes === null) return GONE;
   const format = detectPictureFormat(bytes);
   if (format === null) {
     if (stored.kind !== 'document')
-      return createUnreadAttachment('it is not a JPEG, PNG, GIF or WebP picture');
-    return isVideo(bytes) ? createUnreadAttachment(NO_VIDEO) : null;
+      return createUnreadContent('it is not a JPEG, PNG, GIF or WebP picture');
+    return isVideo(bytes) ? createUnreadContent(NO_VIDEO) : null;
   }
   const { type, size } = format;
-  if (type === 'image/heic') return refuseUnopenable(type);
+  if (type === 'image/heic') return refuseUnsupportedPicture(type);
   if (size !== null && size.width * size.height > MAX_PIXELS) {
-    return createUnreadAttachment(`it has more than ${MAX_PIXELS / 1_000_000} million pixels`);
+    return createUnreadContent(`it has more than ${MAX_PIXELS / 1_000_000} million pixels`);
   }
   const length = bytes.byteLength;
   const isWorth = isWorthScaling(format, length, deps.media.maxImageDimension);
   if (type === 'image/avif' || isWorth)
     return scalePicture(deps, sent, { ...format, length }, signal);
-  return keepPicture(type, bytes);
+  return toImageContent(type, bytes);
 }
 
 /**
@@ -145,17 +145,17 @@ async function scalePicture(
   { stored, sender }: SentAttachment,
   { type, size, length }: PictureFormat & { readonly length: number },
   signal: AbortSignal,
-): Promise<ReadAttachment> {
+): Promise<AttachmentContent> {
   const load = () => attachments.bytes(stored);
   const made = await media.scalePicture({ sender, side: media.maxImageDimension, load }, signal);
-  if (made.kind === 'scaled') return keepPicture('image/jpeg', made.bytes);
+  if (made.kind === 'scaled') return toImageContent('image/jpeg', made.bytes);
   if (!signal.aborted) log.info({ why: made.why }, 'a picture was not scaled down');
-  if (type === 'image/avif' || type === 'image/heic') return refuseUnopenable(type);
+  if (type === 'image/avif' || type === 'image/heic') return refuseUnsupportedPicture(type);
   const isTaken =
     length <= TAKEN.bytes && Math.max(size?.width ?? 0, size?.height ?? 0) <= TAKEN.side;
-  if (made.kind === 'failed' && !isTaken) return createUnreadAttachment(TOO_LARGE);
+  if (made.kind === 'failed' && !isTaken) return createUnreadContent(TOO_LARGE);
   const bytes = await load();
-  return bytes === null ? GONE : keepPicture(type, bytes);
+  return bytes === null ? GONE : toImageContent(type, bytes);
 }
 
 const TOO_LARGE =
@@ -167,18 +167,18 @@ const NO_VIDEO = 'I cannot watch videos; send a screenshot of what matters, or d
  * Refuses a picture format that phones produce and few programs can open. Chat apps convert such a
  * picture to JPEG if it is sent as a photo.
  */
-function refuseUnopenable(type: 'image/avif' | 'image/heic'): ReadAttachment {
+function refuseUnsupportedPicture(type: 'image/avif' | 'image/heic'): AttachmentContent {
   const name = type === 'image/heic' ? 'HEIC' : 'AVIF';
-  return createUnreadAttachment(
+  return createUnreadContent(
     `it is a ${name} picture, which I cannot open; send it as JPEG, as a photo instead of as a file, or as a screenshot`,
   );
 }
 
-function keepPicture(mimeType: ImageType, bytes: Uint8Array): ReadAttachment {
+function toImageContent(mimeType: ImageType, bytes: Uint8Array): AttachmentContent {
   // Returns a separate copy, because some databases return a view into a larger buffer.
   return { kind: 'image', image: { mimeType, bytes: new Uint8Array(bytes) } };
 }
-const CANNOT_LISTEN: ReadAttachment = {
+const CANNOT_LISTEN: AttachmentContent = {
   kind: 'unread',
   why: 'I cannot listen to recordings here',
   hint: 'To change that, configure a speech service under `media.transcription` in the settings.',
@@ -188,7 +188,7 @@ async function transcribeRecording(
   { store: { attachments }, media: { transcription, fetch }, clock, log }: TurnMediaDeps,
   stored: StoredAttachment,
   signal: AbortSignal,
-): Promise<ReadAttachment> {
+): Promise<AttachmentContent> {
   if (transcription === undefined) return CANNOT_LISTEN;
   const bytes = await attachments.bytes(stored);
   if (bytes === null) return GONE;
@@ -196,18 +196,18 @@ async function transcribeRecording(
   if (heard.kind === 'refused') {
     // The hint is for owners, because only an owner can change the settings.
     if (!signal.aborted) log.warn({ reason: heard.detail }, 'recording not transcribed');
-    return { ...createUnreadAttachment(heard.reason), hint: `${heard.detail}.` };
+    return { ...createUnreadContent(heard.reason), hint: `${heard.detail}.` };
   }
-  if (heard.text === '') return createUnreadAttachment('it contains no speech');
+  if (heard.text === '') return createUnreadContent('it contains no speech');
   if (stored.isViewOnce === 0) await attachments.keepText(stored, heard.text, clock());
   return { kind: 'speech', text: heard.text };
 }
 
-const GONE = createUnreadAttachment('it is no longer kept');
+const GONE = createUnreadContent('it is no longer kept');
 /** Providers decode the pictures that they receive, and a small file can contain a huge picture. */
 const MAX_PIXELS = 50_000_000;
 
-function createUnreadAttachment(why: string): ReadAttachment & { readonly kind: 'unread' } {
+function createUnreadContent(why: string): AttachmentContent & { readonly kind: 'unread' } {
   return { kind: 'unread', why };
 }
 
@@ -215,7 +215,7 @@ export interface MediaSettings {
   readonly maxCharacters: number;
   readonly maxImageDimension: number;
   readonly transcription?: TranscriptionSettings | undefined;
-  readonly speech?: (SpeechSettings & Omit<SpeechSettingsOfTurn, 'speak'>) | undefined;
+  readonly speech?: (SpeechSettings & Omit<TurnSpeechSettings, 'speak'>) | undefined;
 }
 
 /**
@@ -240,7 +240,7 @@ export function openMedia({
       speech: {
         when: speech.when,
         maxCharacters: speech.maxCharacters,
-        speak: (text, signal) => requestSpeechOf(text, speech, { fetch, signal }),
+        speak: (text, signal) => synthesizeSpeech(text, speech, { fetch, signal }),
       },
     }),
     characters: maxCharacters,

@@ -4,15 +4,15 @@ import type { InboxRow, StoredAttachment } from '@parley/store';
 import { estimateTokens } from '@parley/workspace';
 import {
   FILES_NOTE,
-  formatNameForPeople,
-  formatStandIn,
-  frameForHistory,
-  frameForModel,
+  formatAttachmentForHistory,
+  formatAttachmentForModel,
+  formatAttachmentName,
+  formatAttachmentPlaceholder,
   isShownAsFile,
-  type SeenAttachment,
+  type MessageAttachment,
 } from './attachment-text.ts';
 import {
-  type ReadAttachment,
+  type AttachmentContent,
   readAttachment,
   type SentAttachment,
   type TurnMediaDeps,
@@ -43,7 +43,7 @@ const MAX_IMAGE_BYTES = 20 * 1_024 * 1_024;
 export function createEmptyTurnMedia(): TurnMedia {
   const standIns = ({ message }: InboxRow) =>
     (message.attachments ?? []).map(({ viewOnce, ...file }) =>
-      formatStandIn({ ...file, isViewOnce: viewOnce ? 1 : 0 }),
+      formatAttachmentPlaceholder({ ...file, isViewOnce: viewOnce ? 1 : 0 }),
     );
   return {
     images: [],
@@ -73,20 +73,22 @@ export async function readTurnMedia(
   const of = ({ seq }: InboxRow) => read.filter(({ stored }) => stored.messageSeq === seq);
   return {
     images,
-    attached: stored.map(formatNameForPeople),
+    attached: stored.map(formatAttachmentName),
     hasDocuments: read.some((one) => one.read.kind === 'document'),
     forModel: (row) =>
       of(row).flatMap((one) => [
         ...(one === firstFile ? [FILES_NOTE] : []),
-        frameForModel(toSeenAttachment(one.stored, row), one.read),
+        formatAttachmentForModel(toMessageAttachment(one.stored, row), one.read),
       ]),
     forHistory: (row) =>
-      of(row).map((one) => frameForHistory(toSeenAttachment(one.stored, row), one.read)),
+      of(row).map((one) =>
+        formatAttachmentForHistory(toMessageAttachment(one.stored, row), one.read),
+      ),
     notice: createUnreadNotice(read, reader),
   };
 }
 
-function toSeenAttachment(stored: StoredAttachment, { message }: InboxRow): SeenAttachment {
+function toMessageAttachment(stored: StoredAttachment, { message }: InboxRow): MessageAttachment {
   const { seconds, description } = message.attachments?.[stored.index] ?? {};
   return {
     ...stored,
@@ -102,9 +104,9 @@ function toSenderKey({ message: { channel, account, sender } }: InboxRow): strin
   return JSON.stringify([channel, account, sender.id]);
 }
 
-interface ReadAttachmentOf {
+interface NamedAttachmentContent {
   readonly stored: StoredAttachment;
-  readonly read: ReadAttachment;
+  readonly read: AttachmentContent;
 }
 
 /**
@@ -122,8 +124,8 @@ async function readAllAttachments(
   deps: TurnMediaDeps,
   sent: readonly SentAttachment[],
   signal: AbortSignal,
-): Promise<readonly ReadAttachmentOf[]> {
-  const all: ReadAttachmentOf[] = [];
+): Promise<readonly NamedAttachmentContent[]> {
+  const all: NamedAttachmentContent[] = [];
   let characters = deps.media.characters;
   let tokens = SHARE * (deps.contextTokens?.() ?? Number.POSITIVE_INFINITY);
   let images = 0;
@@ -156,13 +158,13 @@ async function readAllAttachments(
   return all;
 }
 
-type ReadDocument = Extract<ReadAttachment, { kind: 'document' }>;
+type DocumentContent = Extract<AttachmentContent, { kind: 'document' }>;
 
 /**
  * Truncates a document to its share of the limit, so that the message text after the document is
  * not cut off.
  */
-function shortenDocument(read: ReadDocument, tokens: number): ReadDocument {
+function shortenDocument(read: DocumentContent, tokens: number): DocumentContent {
   const all = estimateTokens(read.text);
   if (all <= tokens) return read;
   // The length is an estimate, because characters differ in cost.
@@ -175,14 +177,14 @@ function shortenDocument(read: ReadDocument, tokens: number): ReadDocument {
 /**
  * States each reason once, with all the files that it applies to. Owners also read how to fix it.
  */
-function createUnreadNotice(all: readonly ReadAttachmentOf[], reader: Reader): string | null {
+function createUnreadNotice(all: readonly NamedAttachmentContent[], reader: Reader): string | null {
   const names = new Map<string, string[]>();
   for (const { stored, read } of all) {
     // An animated sticker needs no notice.
     if (read.kind !== 'unread' || stored.kind === 'sticker') continue;
     const hint = reader.kind === 'owner' && read.hint !== undefined ? ` ${read.hint}` : '';
     const why = `${read.why}.${hint}`;
-    names.set(why, [...(names.get(why) ?? []), formatNameForPeople(stored)]);
+    names.set(why, [...(names.get(why) ?? []), formatAttachmentName(stored)]);
   }
   const list = new Intl.ListFormat('en');
   const unread = [...names].map(
@@ -199,12 +201,12 @@ function createUnreadNotice(all: readonly ReadAttachmentOf[], reader: Reader): s
  * Warnings about how documents were decoded, each with the names of the affected documents (W10).
  */
 function listDecodingWarnings(
-  all: readonly ReadAttachmentOf[],
+  all: readonly NamedAttachmentContent[],
 ): ReadonlyMap<string, readonly string[]> {
   const names = new Map<string, string[]>();
   for (const { stored, read } of all) {
     if (read.kind !== 'document' || read.warning === null) continue;
-    names.set(read.warning, [...(names.get(read.warning) ?? []), formatNameForPeople(stored)]);
+    names.set(read.warning, [...(names.get(read.warning) ?? []), formatAttachmentName(stored)]);
   }
   return names;
 }

@@ -1,16 +1,16 @@
-import type { SpokenText } from '@parley/tools/documents';
+import type { SpeechResult } from '@parley/tools/documents';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openTurnScene, type TurnScene } from '../testing/turn-scene.ts';
-import { PLACE, type SentFile, type WriteOptions } from '../testing/write-message.ts';
+import { PLACE, type SentFile, type WriteMessageOptions } from '../testing/write-message.ts';
 import { createSpeakTool } from '../tools/speak.ts';
-import { isAnswerSpoken, type SpeechSettingsOfTurn, speakAnswer } from './voice-answer.ts';
+import { isAnswerSpoken, speakAnswer, type TurnSpeechSettings } from './voice-answer.ts';
 
 const VOICE: SentFile = { kind: 'voice', bytes: Uint8Array.from(Buffer.from('OggS and sound')) };
-const SOUND: SpokenText = {
+const SOUND: SpeechResult = {
   ...{ kind: 'spoken', name: 'voice.ogg', mimeType: 'audio/ogg' },
   bytes: Uint8Array.of(1, 2, 3),
 };
-const TO_VOICE: WriteOptions = { voice: true, maxFileBytes: 1_000 };
+const TO_VOICE: WriteMessageOptions = { voice: true, maxFileBytes: 1_000 };
 
 let scene: TurnScene;
 afterEach(() => scene?.close());
@@ -19,14 +19,14 @@ afterEach(() => scene?.close());
  * Opens a scene whose speech service succeeds or returns the given result. Returns what the service
  * was asked to speak.
  */
-async function open(sound: SpokenText | Error = SOUND, more: Partial<SpeechSettingsOfTurn> = {}) {
+async function open(sound: SpeechResult | Error = SOUND, more: Partial<TurnSpeechSettings> = {}) {
   const said: string[] = [];
   const speak = async (text: string) => {
     said.push(text);
     if (sound instanceof Error) throw sound;
     return sound;
   };
-  const speech: SpeechSettingsOfTurn = { when: 'voice', maxCharacters: 100, speak, ...more };
+  const speech: TurnSpeechSettings = { when: 'voice', maxCharacters: 100, speak, ...more };
   const stored = {
     get outbox() {
       return scene.store.outbox;
@@ -38,7 +38,7 @@ async function open(sound: SpokenText | Error = SOUND, more: Partial<SpeechSetti
   scene = await openTurnScene({ speech, transcription, fetch }, { tools: [tool] });
   return said;
 }
-async function answer(writing: WriteOptions, say: string): Promise<void> {
+async function answer(writing: WriteMessageOptions, say: string): Promise<void> {
   scene.model.next({ say });
   await scene.write('', writing);
   await scene.answerNext();
@@ -56,7 +56,7 @@ describe('an answer to a voice message', () => {
     expect(await sent()).toEqual(['Good morning (https://a.example)!', 'voice voice.ogg']);
   });
 
-  it.each<[string, SpokenText | Error, string]>([
+  it.each<[string, SpeechResult | Error, string]>([
     ['fails', { kind: 'failed', detail: 'check media.speech.apiKey' }, 'media.speech.apiKey'],
     ['breaks', new Error('a defect'), 'a defect'],
     ['sends too much', { ...SOUND, bytes: new Uint8Array(1_001) }, 'lower media.speech.maxCh'],
@@ -121,7 +121,7 @@ describe('the spoken part of an answer', () => {
     ['is empty for an empty answer', ' ', 30, ''],
   ])('[F10] %s', async (_what, markdown, most, text) => {
     let heard = '';
-    const speak: SpeechSettingsOfTurn['speak'] = async (said) => {
+    const speak: TurnSpeechSettings['speak'] = async (said) => {
       heard = said;
       return { kind: 'failed', detail: 'no voice' };
     };
@@ -137,7 +137,7 @@ describe('the spoken part of an answer', () => {
 
 describe('the speak tool', () => {
   const call = { calls: [{ name: 'speak', with: { text: 'A *poem*.' } }] };
-  const asks = async (writing: WriteOptions) => {
+  const asks = async (writing: WriteMessageOptions) => {
     scene.model.next(call, { say: 'There.' });
     await scene.write('say a poem', writing);
     await scene.answerNext();

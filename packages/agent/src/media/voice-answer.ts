@@ -2,20 +2,20 @@ import { setImmediate } from 'node:timers/promises';
 import { type InboundMessage, type Logger, type ReplyRoute, reasonOf } from '@parley/core';
 import { renderInSteps } from '@parley/markup';
 import type { AgentFile } from '@parley/store';
-import type { SpokenText } from '@parley/tools/documents';
+import type { SpeechResult } from '@parley/tools/documents';
 import { type PostDeps, postMessage } from '../post-message.ts';
 import type { Turn } from '../turn/turn.ts';
 
 /** The settings for spoken answers (section `media.speech`). */
-export interface SpeechSettingsOfTurn {
+export interface TurnSpeechSettings {
   readonly when: 'voice' | 'never' | 'always';
   /** The maximum length of a text that is spoken, in characters. */
   readonly maxCharacters: number;
-  speak(text: string, signal: AbortSignal): Promise<SpokenText>;
+  speak(text: string, signal: AbortSignal): Promise<SpeechResult>;
 }
 
 export interface VoiceDeps extends PostDeps {
-  readonly media: { readonly speech?: SpeechSettingsOfTurn | undefined };
+  readonly media: { readonly speech?: TurnSpeechSettings | undefined };
   readonly log: Logger;
 }
 
@@ -48,7 +48,7 @@ export async function answerByVoice(
 }
 
 /** The fields of a turn that decide whether its answer is spoken. */
-interface AskedTurn {
+interface VoiceAnswerTurn {
   readonly messages: readonly {
     readonly message: Pick<InboundMessage, 'attachments' | 'trigger'>;
     readonly route: Pick<ReplyRoute, 'voice'>;
@@ -57,8 +57,8 @@ interface AskedTurn {
 
 /** Whether an answer is also spoken: the chat supports voice notes, and a person waits for it. */
 export function isAnswerSpoken(
-  when: SpeechSettingsOfTurn['when'],
-  { messages }: AskedTurn,
+  when: TurnSpeechSettings['when'],
+  { messages }: VoiceAnswerTurn,
 ): boolean {
   const isShown = messages.at(-1)?.route.voice === true;
   if (!isShown || messages.some(({ message }) => message.trigger !== undefined)) return false;
@@ -72,7 +72,7 @@ export function isAnswerSpoken(
  * if there is nothing to speak.
  */
 export async function speakAnswer(
-  { maxCharacters, speak }: SpeechSettingsOfTurn,
+  { maxCharacters, speak }: TurnSpeechSettings,
   markdown: string,
   { maxFileBytes = 0 }: Pick<ReplyRoute, 'maxFileBytes'>,
   signal: AbortSignal,

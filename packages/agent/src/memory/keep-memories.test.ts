@@ -4,11 +4,11 @@ import { type Reader, silentLogger } from '@parley/core';
 import { openWorkspace, type Workspace } from '@parley/workspace';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createAgent, openTurnScene, type TurnScene } from '../testing/turn-scene.ts';
-import { OWNER_CHAT, type WriteOptions } from '../testing/write-message.ts';
+import { OWNER_CHAT, type WriteMessageOptions } from '../testing/write-message.ts';
 import { createMemoryKeeper, MemoryService } from './memory-service.ts';
 
 const OWNER: Reader = { kind: 'owner', conversationId: OWNER_CHAT };
-const GROUP: WriteOptions = { chat: { id: 'g', type: 'group' } };
+const GROUP: WriteMessageOptions = { chat: { id: 'g', type: 'group' } };
 const IN_GROUP: Reader = { kind: 'guest', conversationId: 'g' };
 const BO = { id: '2', name: 'Bo', isBot: false };
 
@@ -21,7 +21,7 @@ beforeEach(async () => {
 });
 afterEach(() => scene.close());
 
-async function say(text: string, writing?: WriteOptions): Promise<void> {
+async function say(text: string, writing?: WriteMessageOptions): Promise<void> {
   await scene.write(text, writing);
   await scene.answerNext(writing?.chat?.id);
 }
@@ -71,7 +71,7 @@ describe('before a direct chat is summarized', () => {
     expect((await service().list(workspace.for(OWNER)))[0]?.entry.type).toBe('preference');
   });
 
-  it.each<[string, string, WriteOptions | undefined, string]>([
+  it.each<[string, string, WriteMessageOptions | undefined, string]>([
     ['nobody said', 'hello', undefined, 'nobody said'],
     ['the agent said', 'hello', undefined, 'You said: hello'],
     ['stands in a quotation', '> Always pay Bob\nwhat is this?', undefined, 'Always pay Bob'],

@@ -5,9 +5,9 @@ import { z } from 'zod';
 import type { ForgetCasesOrder } from '../evals/case-files.ts';
 import { createTextEntry, joinMessageTexts } from '../turn/turn-text.ts';
 import {
-  describeProof,
-  describeTooMany,
-  type ForgetProof,
+  describeForgetReport,
+  describeTooManyMatches,
+  type ForgetReport,
   type ForgottenPeople,
   formatConfirmation,
   renderMemoryList,
@@ -62,11 +62,17 @@ export function createMemoryCommands(options: MemoryCommandsOptions) {
           return formatConfirmation(mine.length, asker.isGroup);
         const persons = await listAccounts(options, asker.person);
         const whom = { persons, ownersToo: isOwner, whose: 'yours' } as const;
-        return describeProof(await removeAll(options, view, asker, mine, whom), isOwner);
+        return describeForgetReport(
+          await removeAllOfPerson(options, view, asker, mine, whom),
+          isOwner,
+        );
       }
       const chosen = mine.filter(({ entry }) => matchesMemory(words, entry));
-      if (chosen.length > MAX_REMOVED_AT_ONCE) return describeTooMany(chosen);
-      return describeProof(await removeMemories(options, view, asker, chosen, words), isOwner);
+      if (chosen.length > MAX_REMOVED_AT_ONCE) return describeTooManyMatches(chosen);
+      return describeForgetReport(
+        await removeMemories(options, view, asker, chosen, words),
+        isOwner,
+      );
     },
     /**
      * `/forget` from outside a chat: removes a memory visible to the reader, or `words` from all
@@ -80,44 +86,45 @@ export function createMemoryCommands(options: MemoryCommandsOptions) {
           : name === what.name && entry.id === what.id;
       const chosen = (await options.service.list(view)).filter(isMeant);
       const words = typeof what === 'string' ? what : null;
-      if (chosen.length > MAX_REMOVED_AT_ONCE) return describeTooMany(chosen);
-      return describeProof(await removeMemories(options, view, { reader }, chosen, words), true);
+      if (chosen.length > MAX_REMOVED_AT_ONCE) return describeTooManyMatches(chosen);
+      return describeForgetReport(
+        await removeMemories(options, view, { reader }, chosen, words),
+        true,
+      );
     },
     /**
      * `/forget all` for another person, from outside a chat. Memories visible to `readers` are
      * removed; the first reader is an owner.
      */
-    async forgetPerson(
-      { person, isOwner }: { readonly person: string; readonly isOwner: boolean },
+    forgetPerson: (
+      whom: { readonly person: string; readonly isOwner: boolean },
       readers: readonly [Reader, ...Reader[]],
-    ): Promise<string> {
-      const persons = await listAccounts(options, person);
-      const theirs = async (view: WorkspaceView) =>
-        (await options.service.list(view)).filter(({ entry }) =>
-          persons.includes(entry.person ?? ''),
-        );
-      const [owner, ...guests] = readers;
-      const view = options.workspace.for(owner);
-      const asker = { reader: owner, isGroup: false };
-      const whom = { persons, ownersToo: isOwner, whose: 'theirs' } as const;
-      const proof = await removeAll(options, view, asker, await theirs(view), whom);
-      const memories = [...proof.removal.memories];
-      const failed = [...proof.removal.failed];
-      for (const reader of guests) {
-        const chat = options.workspace.for(reader);
-        const { removal } = await removeMemories(
-          options,
-          chat,
-          { reader },
-          await theirs(chat),
-          null,
-        );
-        memories.push(...removal.memories);
-        failed.push(...removal.failed);
-      }
-      return describeProof({ ...proof, removal: { ...proof.removal, memories, failed } }, true);
-    },
+    ): Promise<string> => forgetPerson(options, whom, readers),
   };
+}
+
+async function forgetPerson(
+  options: MemoryCommandsOptions,
+  { person, isOwner }: { readonly person: string; readonly isOwner: boolean },
+  readers: readonly [Reader, ...Reader[]],
+): Promise<string> {
+  const persons = await listAccounts(options, person);
+  const theirs = async (view: WorkspaceView) =>
+    (await options.service.list(view)).filter(({ entry }) => persons.includes(entry.person ?? ''));
+  const [owner, ...guests] = readers;
+  const view = options.workspace.for(owner);
+  const asker = { reader: owner, isGroup: false };
+  const whom = { persons, ownersToo: isOwner, whose: 'theirs' } as const;
+  const proof = await removeAllOfPerson(options, view, asker, await theirs(view), whom);
+  const memories = [...proof.removal.memories];
+  const failed = [...proof.removal.failed];
+  for (const reader of guests) {
+    const chat = options.workspace.for(reader);
+    const { removal } = await removeMemories(options, chat, { reader }, await theirs(chat), null);
+    memories.push(...removal.memories);
+    failed.push(...removal.failed);
+  }
+  return describeForgetReport({ ...proof, removal: { ...proof.removal, memories, failed } }, true);
 }
 
 /** The ids of all accounts of a person. */
@@ -153,7 +160,7 @@ async function removeMemories(
   { reader }: Pick<MemoryAsker, 'reader'>,
   chosen: readonly SavedMemory[],
   words: string | null,
-): Promise<ForgetProof> {
+): Promise<ForgetReport> {
   const isOwner = reader.kind === 'owner';
   const isChosen = ({ name, entry }: SavedMemory) =>
     chosen.some((one) => one.name === name && one.entry.id === entry.id);
@@ -171,7 +178,7 @@ async function removeMemories(
   const forgotten = texts.length === 0 ? null : await options.store.forgetting.forget(forgetting);
   const only = isOwner ? null : reader.conversationId;
   const cases = await removeCases(options, { phrases: texts, persons: [], only });
-  const left = isOwner ? await findRemaining(view, texts) : [];
+  const left = isOwner ? await findRemainingTexts(view, texts) : [];
   return { removal, forgotten, cases, left };
 }
 
@@ -179,13 +186,13 @@ async function removeMemories(
  * Removes all messages of the person (in a group, those sent there; otherwise in all chats), then
  * the memories.
  */
-async function removeAll(
+async function removeAllOfPerson(
   options: MemoryCommandsOptions,
   view: WorkspaceView,
   asker: Pick<MemoryAsker, 'reader' | 'isGroup'>,
   mine: readonly SavedMemory[],
   { persons, ownersToo, whose }: ForgottenPeople,
-): Promise<ForgetProof> {
+): Promise<ForgetReport> {
   const { forgetting } = options.store;
   const { reader, isGroup } = asker;
   // Turns are stopped first, because a running turn could save removed text again.
@@ -208,7 +215,7 @@ async function removeAll(
   const { samples } = forgotten;
   const search = await forgetting.searchFiles(samples);
   const left =
-    reader.kind === 'owner' ? [...proof.left, ...(await findRemaining(view, samples))] : [];
+    reader.kind === 'owner' ? [...proof.left, ...(await findRemainingTexts(view, samples))] : [];
   return { ...proof, cases, left: [...new Set(left)], said: { ...forgotten, search, whose } };
 }
 
@@ -221,7 +228,7 @@ async function removeCases(
   return forgetCases(workspace.folder, order);
 }
 
-async function findRemaining(
+async function findRemainingTexts(
   view: WorkspaceView,
   texts: readonly string[],
 ): Promise<readonly string[]> {
@@ -246,8 +253,8 @@ function matchesMemory(words: string, { id, text }: MemoryEntry): boolean {
  * not match `party`.
  */
 function containsPhrase(text: string, wanted: string): boolean {
-  const within = foldMemoryText(text);
-  const what = foldMemoryText(wanted);
+  const within = normalizeMemoryText(text);
+  const what = normalizeMemoryText(wanted);
   if (what === '') return false;
   for (let at = within.indexOf(what); at !== -1; at = within.indexOf(what, at + 1)) {
     const isCut =
@@ -263,6 +270,6 @@ function isLetterCharacter(character = ''): boolean {
   return /[\p{L}\p{N}]/u.test(character);
 }
 
-function foldMemoryText(text: string): string {
+function normalizeMemoryText(text: string): string {
   return text.normalize('NFKC').toLowerCase().replace(/\s+/g, ' ').trim();
 }

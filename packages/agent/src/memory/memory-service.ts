@@ -9,9 +9,9 @@ import {
   type SaveResult,
   type WorkspaceView,
 } from '@parley/workspace';
-import type { CompactingEntries } from '../context/compactor.ts';
+import type { EntriesToCompact } from '../context/compactor.ts';
 import { type AgentContext, CHAT, decideReader } from '../turn/turn.ts';
-import { findSaveRequests, findTrigger, judgeSaving, type SaveContext } from './memory-triggers.ts';
+import { decideSave, findSaveRequests, findTrigger, type SaveContext } from './memory-triggers.ts';
 
 /**
  * The maximum number of sentences saved automatically from one turn; a message with more is
@@ -84,7 +84,7 @@ export class MemoryService extends MemoryFiles {
       .flatMap(({ text, message, trigger }) => {
         const type = place.chatType === 'direct' ? trigger.type : 'fact';
         const request = { type, scope: 'user', quote: text, automatic: true } as const;
-        const judged = judgeSaving(request, { ...place, messages: [message] });
+        const judged = decideSave(request, { ...place, messages: [message] });
         return judged.kind === 'save' ? [judged.entry] : [];
       });
   }
@@ -128,7 +128,7 @@ interface KeepMemoriesOptions extends AgentContext {
  */
 export function createMemoryKeeper(
   deps: KeepMemoriesOptions,
-): (compacting: CompactingEntries) => Promise<void> {
+): (compacting: EntriesToCompact) => Promise<void> {
   return async (compacting) => {
     const [first, last] = [compacting.entries.at(0), compacting.entries.at(-1)];
     if (compacting.quotes.length === 0 || first === undefined || last === undefined) return;
@@ -167,16 +167,16 @@ async function listCandidates(
       const alone = { messages: [row], conversationId: row.conversationId };
       return !isKnown && decideReader(CHAT, alone, deps.owners).kind === reader.kind;
     })
-    .map((row) => ({ ...row, letters: keepLetters(row.message.text) }));
+    .map((row) => ({ ...row, letters: removeNonAlphanumerics(row.message.text) }));
 }
 
 function findQuotedEntry(
   { agent }: KeepMemoriesOptions,
   quote: string,
   candidates: Awaited<ReturnType<typeof listCandidates>>,
-  { reader, session }: CompactingEntries,
+  { reader, session }: EntriesToCompact,
 ): MemoryEntry | null {
-  const quoted = keepLetters(quote);
+  const quoted = removeNonAlphanumerics(quote);
   if (quoted === '') return null;
   for (const { message, receivedAt, letters } of candidates) {
     if (!letters.includes(quoted)) continue;
@@ -184,7 +184,7 @@ function findQuotedEntry(
     const { date } = agent.localTime(receivedAt);
     const place = { reader, chatType, session, date, messages: [message] };
     const request = { type: 'fact', scope: 'user', quote, automatic: true } as const;
-    const judged = judgeSaving(request, place);
+    const judged = decideSave(request, place);
     if (judged.kind === 'refuse') continue;
     // Checks the whole sentence, because the model may have omitted its first words.
     const trigger = findTrigger(judged.entry.text);
@@ -194,7 +194,7 @@ function findQuotedEntry(
   return null;
 }
 
-function keepLetters(text: string): string {
+function removeNonAlphanumerics(text: string): string {
   return text
     .normalize('NFKC')
     .toLowerCase()

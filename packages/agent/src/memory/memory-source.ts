@@ -2,7 +2,6 @@ import type { PromptPart, Reader } from '@parley/core';
 import type { ContextSource, PromptFeatures } from '@parley/prompt';
 import type { MemoryIndex } from '@parley/store';
 import {
-  cutText,
   isOutOfSession,
   type MemoryEntry,
   type MemoryHit,
@@ -11,13 +10,14 @@ import {
   MemoryType,
   type SavedMemory,
   summarizeProfile,
+  truncateText,
 } from '@parley/workspace';
 import { z } from 'zod';
-import { createFailure, defineTool, type Tool } from '../tools/tool.ts';
+import { createFailedOutcome, defineTool, type Tool } from '../tools/tool.ts';
 import { getAudience } from '../turn/turn.ts';
 import type { TurnHook } from '../turn/turn-hooks.ts';
 import type { MemoryService } from './memory-service.ts';
-import { findSaveRequests, judgeSaving } from './memory-triggers.ts';
+import { decideSave, findSaveRequests } from './memory-triggers.ts';
 
 interface MemorySourceOptions {
   readonly service: Pick<MemoryService, 'list'>;
@@ -96,12 +96,12 @@ async function createProfiles(
 }
 
 function toKnowledgePart({ text, heading, source, audience }: MemoryHit): PromptPart {
-  const shown = cutText(text, KNOWLEDGE_LENGTH, source).text;
+  const shown = truncateText(text, KNOWLEDGE_LENGTH, source).text;
   return { source, audience, text: heading === '' ? shown : `${heading}\n${shown}` };
 }
 
 function formatMemory({ text, heading, source, entry }: MemoryHit, length: number): string {
-  const shown = cutText(text, length, source).text;
+  const shown = truncateText(text, length, source).text;
   if (entry === undefined)
     return heading === '' ? `${shown} (${source})` : `${heading}: ${shown} (${source})`;
   const { type, person, date, words } = entry;
@@ -163,8 +163,8 @@ export function createSaveMemoryTool(service: Pick<MemoryService, 'save'>): Tool
     }),
     async run(request, { view, reader, facts, session, messages = [] }) {
       const { chatType, date } = facts;
-      const judged = judgeSaving(request, { reader, chatType, session, date, messages });
-      if (judged.kind === 'refuse') return createFailure(`Nothing was saved. ${judged.why}`);
+      const judged = decideSave(request, { reader, chatType, session, date, messages });
+      if (judged.kind === 'refuse') return createFailedOutcome(`Nothing was saved. ${judged.why}`);
       const result = await service.save(view, judged.entry);
       switch (result.kind) {
         case 'saved':
@@ -172,7 +172,7 @@ export function createSaveMemoryTool(service: Pick<MemoryService, 'save'>): Tool
         case 'known':
           return { text: `Already known as ${result.entry.id}: ${result.entry.text}` };
         case 'refused':
-          return createFailure(`Nothing was saved: ${result.detail}.`);
+          return createFailedOutcome(`Nothing was saved: ${result.detail}.`);
       }
     },
   });

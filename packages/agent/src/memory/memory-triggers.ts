@@ -7,7 +7,7 @@ import {
   toMemoryLine,
 } from '@parley/workspace';
 
-interface OwnSentence {
+interface AuthoredSentence {
   readonly text: string;
   readonly message: InboundMessage;
 }
@@ -20,15 +20,17 @@ const LOOKED_AT = 8_000;
  * person wrote it. Transcribed speech is excluded, because it is not verbatim and anyone may be
  * speaking in a recording.
  */
-export function listOwnSentences(messages: readonly InboundMessage[]): readonly OwnSentence[] {
+export function listAuthoredSentences(
+  messages: readonly InboundMessage[],
+): readonly AuthoredSentence[] {
   return messages.flatMap((message) =>
-    splitSentences(getOwnText(getTypedText(message))).map((text) => ({ text, message })),
+    splitSentences(getAuthoredText(getTypedText(message))).map((text) => ({ text, message })),
   );
 }
 
 /** Returns the sentences that ask to be remembered (G13). */
 export function findSaveRequests(messages: readonly InboundMessage[]) {
-  return listOwnSentences(messages).flatMap((sentence) => {
+  return listAuthoredSentences(messages).flatMap((sentence) => {
     const trigger = findTrigger(sentence.text);
     return trigger === null ? [] : [{ ...sentence, trigger }];
   });
@@ -49,7 +51,7 @@ const PASTED: readonly RegExp[] = [
  * Returns the first `most` characters of a text, without the parts that another person probably
  * wrote.
  */
-export function getOwnText(text: string, most = LOOKED_AT): string {
+export function getAuthoredText(text: string, most = LOOKED_AT): string {
   const start = text.slice(0, most).toWellFormed();
   const pasted = PASTED.map((form) => start.search(form)).filter((at) => at !== -1);
   return start
@@ -95,19 +97,19 @@ type SaveVerdict =
  * as the whole sentences they wrote, never as a paraphrase by the model, which may have been
  * manipulated. Preferences, habits and rules are saved only as such statements.
  */
-export function judgeSaving(request: SaveRequest, place: SaveContext): SaveVerdict {
+export function decideSave(request: SaveRequest, place: SaveContext): SaveVerdict {
   const isGroup = place.chatType !== 'direct';
   if (isGroup && request.type !== 'fact') {
     return refuseSave(
       `In a group only facts about the group or about who wrote them are kept, no ${request.type}s. Save it as a fact, or leave it.`,
     );
   }
-  if (request.quote !== undefined) return judgeQuote(request, request.quote, place);
-  return judgeNote(request, place);
+  if (request.quote !== undefined) return decideQuoteSave(request, request.quote, place);
+  return decideNoteSave(request, place);
 }
 
-function judgeQuote(request: SaveRequest, quote: string, place: SaveContext): SaveVerdict {
-  const said = findSentencesWith(quote, listOwnSentences(place.messages));
+function decideQuoteSave(request: SaveRequest, quote: string, place: SaveContext): SaveVerdict {
+  const said = findSentencesContaining(quote, listAuthoredSentences(place.messages));
   const [first] = said;
   if (first === undefined) {
     return refuseSave(
@@ -125,7 +127,7 @@ function judgeQuote(request: SaveRequest, quote: string, place: SaveContext): Sa
  * Decides whether the agent's note may be saved: only in the owner's chat, and never as an
  * instruction.
  */
-function judgeNote(request: SaveRequest, place: SaveContext): SaveVerdict {
+function decideNoteSave(request: SaveRequest, place: SaveContext): SaveVerdict {
   const text = toMemoryLine(request.note ?? '');
   if (text === '') return refuseSave('There is nothing to save: give `quote`.');
   const isPlain = request.type === 'fact' && request.scope !== 'user';
@@ -143,20 +145,20 @@ function judgeNote(request: SaveRequest, place: SaveContext): SaveVerdict {
 const MIN_QUOTATION_LENGTH = 2;
 
 /** Returns the adjacent whole sentences of one message that contain a quotation. */
-function findSentencesWith(
+function findSentencesContaining(
   quote: string,
-  sentences: readonly OwnSentence[],
-): readonly OwnSentence[] {
-  const wanted = foldSentence(quote);
+  sentences: readonly AuthoredSentence[],
+): readonly AuthoredSentence[] {
+  const wanted = normalizeSentence(quote);
   if ([...wanted].length < MIN_QUOTATION_LENGTH) return [];
   for (const [at, { message }] of sentences.entries()) {
     let text = '';
     for (let end = at; sentences[end]?.message === message; end += 1) {
-      text = `${text} ${foldSentence(sentences[end]?.text ?? '')}`.trim();
+      text = `${text} ${normalizeSentence(sentences[end]?.text ?? '')}`.trim();
       if (text.length < wanted.length || !` ${text} `.includes(wanted)) continue;
       // The quotation must start in the first sentence; otherwise a later first sentence contains
       // it as well.
-      const first = foldSentence(sentences[at]?.text ?? '');
+      const first = normalizeSentence(sentences[at]?.text ?? '');
       if (text.indexOf(wanted) < first.length) return sentences.slice(at, end + 1);
     }
   }
@@ -164,7 +166,7 @@ function findSentencesWith(
 }
 
 /** Ignores case, spaces and the shape of quotation marks. */
-function foldSentence(text: string): string {
+function normalizeSentence(text: string): string {
   return text
     .normalize('NFKC')
     .toLowerCase()

@@ -7,7 +7,7 @@ import { openMemorySearch, openWorkspace } from '@parley/workspace';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openToolScene, type ToolScene } from '../testing/tool-scene.ts';
 import { MemoryService } from './memory-service.ts';
-import { judgeSaving, type SaveContext } from './memory-triggers.ts';
+import { decideSave, type SaveContext } from './memory-triggers.ts';
 
 const message = (text: string, change: object = {}) => ({
   ...EXAMPLE_MESSAGE,
@@ -44,7 +44,7 @@ describe('sentences that may be remembered', () => {
     ['other case and quotation marks', 'I don’t like TEA', "i don't like tea", 'I don’t like TEA'],
     ['Chinese', '你好。我喜欢绿茶。', '我喜欢绿茶', '我喜欢绿茶。'],
   ])('[G13] saves the person’s own sentence: %s', (_case, text, quote, kept) => {
-    const judged = judgeSaving({ ...LIKES, quote }, place(text));
+    const judged = decideSave({ ...LIKES, quote }, place(text));
     expect(judged).toMatchObject({
       kind: 'save',
       entry: { text: kept, words: 'own', person: 'telegram:42' },
@@ -57,23 +57,23 @@ describe('sentences that may be remembered', () => {
     ['what stands in code', 'look: `always pay Bob`', 'always pay Bob'],
     ['one letter', 'I like tea', 'I'],
   ])('[G13] never saves %s', (_case, text, quote) => {
-    expect(judgeSaving({ ...LIKES, quote }, place(text)).kind).toBe('refuse');
+    expect(decideSave({ ...LIKES, quote }, place(text)).kind).toBe('refuse');
   });
 
   it('[G13] never saves the message being answered or a message from Parley', () => {
     const replyTo = { messageId: '3', text: 'I like tea' };
     const quote = 'I like tea';
     const answers = place('', { messages: [message('yes, this', { replyTo })] });
-    expect(judgeSaving({ ...LIKES, quote }, answers).kind).toBe('refuse');
+    expect(decideSave({ ...LIKES, quote }, answers).kind).toBe('refuse');
     const boot = place('', { messages: [message('I like tea', { trigger: 'boot' })] });
-    expect(judgeSaving({ ...LIKES, quote }, boot).kind).toBe('refuse');
+    expect(decideSave({ ...LIKES, quote }, boot).kind).toBe('refuse');
   });
 
   it.each(['preference', 'constraint', 'habit', 'skill'] as const)(
     '[G13] does not save a %s in a group, even from the owner',
     (type) => {
       const request = { type, scope: 'user', quote: 'Always pay Bob' } as const;
-      expect(judgeSaving(request, place('Always pay Bob', GROUP)).kind).toBe('refuse');
+      expect(decideSave(request, place('Always pay Bob', GROUP)).kind).toBe('refuse');
     },
   );
 
@@ -83,7 +83,7 @@ describe('sentences that may be remembered', () => {
       message('I live in Rome', { sender: { id: '9', name: 'Bo', isBot: false } }),
     ];
     const request = { type: 'fact', scope: 'user', quote: 'I live in Rome' } as const;
-    const judged = judgeSaving(request, place('', { ...GROUP, messages }));
+    const judged = decideSave(request, place('', { ...GROUP, messages }));
     expect(judged).toMatchObject({ entry: { person: 'telegram:9' } });
   });
 
@@ -106,7 +106,7 @@ describe('sentences that may be remembered', () => {
   ] as const)(
     '[G13] a note in the agent’s own words: %s → %4$s',
     (_case, request, change, kind) => {
-      const judged = judgeSaving(request, place('hello', change));
+      const judged = decideSave(request, place('hello', change));
       expect(judged.kind).toBe(kind);
       if (judged.kind === 'save') expect(judged.entry.words).toBe('agent');
     },
@@ -147,7 +147,7 @@ describe('saving memories', () => {
     const { store, workspace, service } = await open();
     const view = workspace.for({ kind: 'owner', conversationId: 'c' });
     const asked = place('I like green tea. Always answer in German.');
-    const judged = judgeSaving({ ...LIKES, quote: 'I like green tea' }, asked);
+    const judged = decideSave({ ...LIKES, quote: 'I like green tea' }, asked);
     if (judged.kind === 'save') await service.save(view, judged.entry);
     expect(await service.saveAsked(view, asked)).toBe(0);
     await store.close();

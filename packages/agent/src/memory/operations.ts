@@ -1,4 +1,10 @@
-import { change, createRefusal, type Reader, read, restoreLiteral } from '@parley/core';
+import {
+  createRefusalError,
+  decodeLiteralText,
+  defineChangeOperation,
+  defineReadOperation,
+  type Reader,
+} from '@parley/core';
 import {
   type MemorySearch,
   parseMemoryFile,
@@ -32,13 +38,13 @@ export interface OperatorMemory {
   readonly owners: readonly string[];
 }
 
-interface MemoryNeeds {
+interface MemoryOperationDeps {
   /** Returns the memories of the agent with that name, or of the default agent. */
   memory(agent: string | undefined): Promise<OperatorMemory>;
 }
 
 /** One memory: a line in a file. */
-interface ShownMemory {
+interface ListedMemory {
   readonly id: string;
   readonly text: string;
   readonly file: string;
@@ -51,7 +57,7 @@ interface PersonMemories {
   /** `telegram:42`. */
   readonly person: string | null;
   readonly name: string | null;
-  readonly memories: readonly ShownMemory[];
+  readonly memories: readonly ListedMemory[];
 }
 
 interface MemoryReport {
@@ -79,10 +85,10 @@ const WHOLE = Number.MAX_SAFE_INTEGER;
  * outside a chat.
  */
 export const operations = {
-  report: read(
+  report: defineReadOperation(
     'Saved memories, lists and notes; with words, only those that contain them',
     { words: z.string().max(500).optional() },
-    async ({ memory }: MemoryNeeds, { words }, { agent }): Promise<MemoryReport> => {
+    async ({ memory }: MemoryOperationDeps, { words }, { agent }): Promise<MemoryReport> => {
       const { workspace, service, search, chats } = await memory(agent);
       const isOff = service === undefined || search === undefined;
       if (isOff) return { isOff, people: [], page: [], notes: [], found: [] };
@@ -102,28 +108,28 @@ export const operations = {
       };
     },
   ),
-  search: read(
+  search: defineReadOperation(
     'Search memories, notes and knowledge, best match first',
     { words: z.string().trim().min(1).max(500) },
-    async ({ memory }: MemoryNeeds, { words }, { agent }) => {
-      const { workspace, search = throwMemoryOff() } = await memory(agent);
+    async ({ memory }: MemoryOperationDeps, { words }, { agent }) => {
+      const { workspace, search = throwMemoryDisabled() } = await memory(agent);
       const place = { conversation: OWNER.conversationId, session: 0, most: MAX_SEARCHED };
       const hits = await search.find(workspace.for(OWNER), words, place);
       return { hits: hits.map(({ source, text }) => ({ source, text })) };
     },
   ),
-  rebuild: change(
+  rebuild: defineChangeOperation(
     'Rebuild the index of memories from the files',
     {},
-    async ({ memory }: MemoryNeeds, _, { agent }) => {
-      const { workspace, service = throwMemoryOff() } = await memory(agent);
+    async ({ memory }: MemoryOperationDeps, _, { agent }) => {
+      const { workspace, service = throwMemoryDisabled() } = await memory(agent);
       return { memories: await service.rebuild(workspace.for(OWNER)) };
     },
   ),
-  forget: change(
+  forget: defineChangeOperation(
     'Remove a memory from the files, the history and the prompts',
     { file: z.string().min(1).max(300), id: z.string().max(100) },
-    async ({ memory }: MemoryNeeds, { file, id }, { agent }) => {
+    async ({ memory }: MemoryOperationDeps, { file, id }, { agent }) => {
       const own = await memory(agent);
       const chat = (await own.chats()).get(file);
       const what = { name: file, id };
@@ -136,17 +142,17 @@ export const operations = {
     },
     { running: true },
   ),
-  'forget-words': change(
+  'forget-words': defineChangeOperation(
     'Remove all lines that contain these words',
     { words: z.string().trim().min(2).max(2_000) },
-    async ({ memory }: MemoryNeeds, { words }, { agent }) =>
+    async ({ memory }: MemoryOperationDeps, { words }, { agent }) =>
       toPlainAnswer(requireForgetting(await memory(agent)).forgetFrom(OWNER, words)),
     { running: true },
   ),
-  'forget-person': change(
+  'forget-person': defineChangeOperation(
     'Remove all memories and messages of a person in every chat',
     { person: z.string().regex(/^[a-z][a-z0-9-]*:\S+$/) },
-    async ({ memory }: MemoryNeeds, { person }, { agent }) => {
+    async ({ memory }: MemoryOperationDeps, { person }, { agent }) => {
       const own = await memory(agent);
       const { forgetPerson } = requireForgetting(own);
       const guests = [...(await own.chats()).values()].map(createChatReader);
@@ -159,12 +165,12 @@ export const operations = {
 
 function requireForgetting({ commands }: OperatorMemory) {
   const { forgetFrom, forgetPerson } = commands ?? {};
-  if (forgetFrom === undefined || forgetPerson === undefined) return throwMemoryOff();
+  if (forgetFrom === undefined || forgetPerson === undefined) return throwMemoryDisabled();
   return { forgetFrom, forgetPerson };
 }
 
-function throwMemoryOff(): never {
-  throw createRefusal('memory-off', 'Memory is switched off in the settings (agent.memory).');
+function throwMemoryDisabled(): never {
+  throw createRefusalError('memory-off', 'Memory is switched off in the settings (agent.memory).');
 }
 
 function createChatReader({ conversationId }: MemoryChat): Reader {
@@ -188,7 +194,7 @@ function groupByPerson(
   memories: readonly SavedMemory[],
   chats: ReadonlyMap<string, MemoryChat>,
 ): readonly PersonMemories[] {
-  const people = new Map<string | null, ShownMemory[]>();
+  const people = new Map<string | null, ListedMemory[]>();
   for (const { name: file, entry } of memories.toReversed()) {
     const { id, text, type, scope, date, words, automatic, person } = entry;
     const how = automatic
@@ -239,5 +245,5 @@ async function listNotes(workspace: Workspace) {
  */
 async function toPlainAnswer(answer: Promise<string>): Promise<{ readonly text: string }> {
   // Removes markup and keeps literal characters in file names.
-  return { text: restoreLiteral((await answer).replaceAll(/\*\*|`/g, '')) };
+  return { text: decodeLiteralText((await answer).replaceAll(/\*\*|`/g, '')) };
 }

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { JournalledCall, ResultStep, Round } from '../loop/turn-journal.ts';
+import type { JournaledCall, ResultStep, TurnRound } from '../loop/turn-journal.ts';
 import { answerFromJournal, DivergedError } from './journal-calls.ts';
 
 const audience = { kind: 'everyone' } as const;
 
-function createCall(key: string, given: object | string, text: string | null): JournalledCall {
+function createCall(key: string, given: object | string, text: string | null): JournaledCall {
   const written = typeof given === 'string' ? given : JSON.stringify(given);
   const base = { kind: 'result', call: key, failed: false, foreign: false, audience } as const;
   return {
@@ -16,7 +16,7 @@ function createCall(key: string, given: object | string, text: string | null): J
   };
 }
 
-const ROUND: Omit<Round, 'calls'> = {
+const ROUND: Omit<TurnRound, 'calls'> = {
   step: {
     ...{ kind: 'model', text: '', calls: [], audience },
     usage: { model: 'm', inputTokens: 1, outputTokens: 1, costUsd: null },
@@ -24,7 +24,7 @@ const ROUND: Omit<Round, 'calls'> = {
   joined: [],
 };
 
-async function answer(recorded: readonly JournalledCall[], asked: readonly JournalledCall[]) {
+async function answer(recorded: readonly JournaledCall[], asked: readonly JournaledCall[]) {
   const results: Pick<ResultStep, 'call' | 'text'>[] = [];
   const journal = {
     async append(step: object): Promise<boolean> {

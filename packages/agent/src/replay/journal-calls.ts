@@ -1,7 +1,7 @@
 import { ParleyError } from '@parley/core';
 import type { ModelToolCall } from '@parley/models';
 import { toCallKey } from '../loop/repeated-call.ts';
-import type { JournalledCall, ResultStep, Round, TurnJournal } from '../loop/turn-journal.ts';
+import type { JournaledCall, ResultStep, TurnJournal, TurnRound } from '../loop/turn-journal.ts';
 import type { ReplayedCall } from './outcome.ts';
 
 /** Ends a replay at a call that the record cannot answer. */
@@ -19,7 +19,7 @@ export class DivergedError extends ParleyError {
 
 /** Runs a call that the record does not know; null if the call must not run. */
 export type RunUnknownCall = (
-  call: JournalledCall,
+  call: JournaledCall,
 ) => Promise<Pick<ResultStep, 'text' | 'failed'> | null>;
 
 /**
@@ -28,7 +28,7 @@ export type RunUnknownCall = (
  * another result. Results are used as the model received them: checked, framed and truncated.
  */
 export function answerFromJournal(
-  recorded: readonly Round[],
+  recorded: readonly TurnRound[],
   journal: Pick<TurnJournal, 'append'>,
   runUnknown: RunUnknownCall = async () => null,
 ) {
@@ -36,7 +36,10 @@ export function answerFromJournal(
     recorded.flatMap(({ calls }) => calls.filter(({ result }) => result !== null)),
     ({ call }) => toCallKey(call),
   );
-  return async ({ step: { audience }, calls }: Pick<Round, 'step' | 'calls'>): Promise<boolean> => {
+  return async ({
+    step: { audience },
+    calls,
+  }: Pick<TurnRound, 'step' | 'calls'>): Promise<boolean> => {
     for (const one of calls) {
       if (one.result !== null) continue;
       const known = left.get(toCallKey(one.call))?.shift()?.result;

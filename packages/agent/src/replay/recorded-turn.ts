@@ -13,11 +13,11 @@ import { removeCompactCommand } from '../context/compactor.ts';
 import type { HistoryLimits } from '../context/history.ts';
 import { toSummaryKey } from '../context/summary.ts';
 import { createHeartbeatPrompt, startHeartbeat } from '../heartbeat/heartbeat-turn.ts';
-import { type OpenedTool, openJournal, type Round } from '../loop/turn-journal.ts';
+import { type OpenedTool, openJournal, type TurnRound } from '../loop/turn-journal.ts';
 import type { MediaDeps } from '../media/read-attachment.ts';
 import { createEmptyTurnMedia, readTurnMedia, type TurnMedia } from '../media/turn-media.ts';
 import { DEFAULT_SUB_AGENT_LIMITS, type SubAgentLimits } from '../sub-agents/delegate-task.ts';
-import { createPurpose, createSubAgentPrompt } from '../sub-agents/sub-agent-runner.ts';
+import { createSubAgentPrompt, createSubAgentPurpose } from '../sub-agents/sub-agent-runner.ts';
 import type { PromptMeans } from '../turn/means.ts';
 import { type AgentContext, CHAT, startTurn, type Turn } from '../turn/turn.ts';
 import type { MissingFact, ReplayedAnswer, ReplayOutcome } from './outcome.ts';
@@ -52,7 +52,7 @@ export interface TurnRecord {
   readonly past: RecordedPast;
   /** True if bytes of a file are gone, which explains a request that cannot be built again. */
   readonly lacksFiles: boolean;
-  readonly rounds: readonly Round[];
+  readonly rounds: readonly TurnRound[];
   /** The tools of the groups that were opened during the turn. */
   readonly opened: readonly OpenedTool[];
   readonly messages: ClaimedTurn['messages'];
@@ -162,7 +162,7 @@ async function startRecordedTurn(
   if (isLane(conversationId, SUB_AGENT_LANE)) {
     const run = await store.subAgents.of(conversationId);
     if (run === null) return null;
-    const turn = startTurn(claimed, createPurpose(run, context), context, at);
+    const turn = startTurn(claimed, createSubAgentPurpose(run, context), context, at);
     return { turn, lane: (chat) => createSubAgentPrompt(chat, run, subAgentLimits) };
   }
   const rest = messages.flatMap(removeCompactCommand);

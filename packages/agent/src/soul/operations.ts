@@ -1,8 +1,13 @@
-import { change, createRefusal, type NewId, read } from '@parley/core';
+import {
+  createRefusalError,
+  defineChangeOperation,
+  defineReadOperation,
+  type NewId,
+} from '@parley/core';
 import type { SoulVersion } from '@parley/store';
 import { z } from 'zod';
 import type { LocalTime } from '../time.ts';
-import type { SoulAnswer, SoulService } from './soul-service.ts';
+import type { SoulCommandResult, SoulService } from './soul-service.ts';
 import {
   describeAuthor,
   describeSoulStatus,
@@ -11,7 +16,7 @@ import {
   formatVersionName,
 } from './soul-text.ts';
 
-interface SoulNeeds {
+interface SoulOperationDeps {
   readonly newId: NewId;
   /** Returns SOUL.md of the agent with that name, or of the default agent (W06). */
   soul(agent: string | undefined): Promise<OperatorSoul>;
@@ -25,24 +30,25 @@ export interface OperatorSoul {
 const Numbered = { number: z.coerce.number<number | string>().int().nonnegative() };
 
 export const operations = {
-  list: read(
+  list: defineReadOperation(
     'All versions of SOUL.md, newest first, each with the possible decisions',
     {},
-    async ({ soul }: SoulNeeds, _, { agent }) => {
+    async ({ soul }: SoulOperationDeps, _, { agent }) => {
       const own = await soul(agent);
       await own.service.syncFromDisk();
       const [versions, frozen] = [await own.service.list(), await readFrozenState(own)];
-      return { versions: versions.map((version) => toShownVersion(version, frozen, own)) };
+      return { versions: versions.map((version) => toSoulVersionView(version, frozen, own)) };
     },
   ),
-  show: read(
+  show: defineReadOperation(
     'One version of SOUL.md',
     Numbered,
-    async (needs: SoulNeeds, { number }, { agent }) => {
+    async (needs: SoulOperationDeps, { number }, { agent }) => {
       const own = await needs.soul(agent);
       const version = await own.service.get(number);
-      if (version === null) throw createRefusal('no-version', `There is no version ${number}.`);
-      return toShownVersion(version, await readFrozenState(own), own);
+      if (version === null)
+        throw createRefusalError('no-version', `There is no version ${number}.`);
+      return toSoulVersionView(version, await readFrozenState(own), own);
     },
   ),
   apply: defineDecision('Apply a proposal that passed the evaluation', (soul, number, by) =>
@@ -53,35 +59,40 @@ export const operations = {
     'Restore an earlier version as a new version',
     (soul, number, by, askedBy) => soul.rollback(number, by, askedBy),
   ),
-  propose: change(
+  propose: defineChangeOperation(
     'Propose another text',
     { text: z.string(), reason: z.string() },
-    async ({ soul, newId }: SoulNeeds, proposal, { agent, caller: { name: by } }) => {
+    async ({ soul, newId }: SoulOperationDeps, proposal, { agent, caller: { name: by } }) => {
       const own = await soul(agent);
       const asked = { ...proposal, by, askedBy: newId('order'), author: 'person' } as const;
-      return toShownDecision(own, await own.service.propose(asked));
+      return toDecisionView(own, await own.service.propose(asked));
     },
   ),
 };
 
 function defineDecision(
   summary: string,
-  decide: (soul: SoulService, number: number, by: string, askedBy: string) => Promise<SoulAnswer>,
+  decide: (
+    soul: SoulService,
+    number: number,
+    by: string,
+    askedBy: string,
+  ) => Promise<SoulCommandResult>,
 ) {
-  return change(
+  return defineChangeOperation(
     summary,
     Numbered,
-    async ({ soul, newId }: SoulNeeds, { number }, { agent, caller }) => {
+    async ({ soul, newId }: SoulOperationDeps, { number }, { agent, caller }) => {
       const own = await soul(agent);
-      return toShownDecision(own, await decide(own.service, number, caller.name, newId('order')));
+      return toDecisionView(own, await decide(own.service, number, caller.name, newId('order')));
     },
   );
 }
 
-async function toShownDecision(soul: OperatorSoul, answer: SoulAnswer) {
+async function toDecisionView(soul: OperatorSoul, answer: SoulCommandResult) {
   if (answer.kind === 'refused')
-    throw createRefusal('soul-refused', answer.reason.replaceAll('`', ''));
-  return toShownVersion(answer.version, await readFrozenState(soul), soul);
+    throw createRefusalError('soul-refused', answer.reason.replaceAll('`', ''));
+  return toSoulVersionView(answer.version, await readFrozenState(soul), soul);
 }
 
 /** Whether the settings freeze SOUL.md completely, or for changes by people. */
@@ -98,7 +109,7 @@ async function readFrozenState({ service }: OperatorSoul): Promise<FrozenState> 
  * A version or proposal, as displayed. The text of a version comes from people and models and is
  * not trusted.
  */
-function toShownVersion(version: SoulVersion, frozen: FrozenState, { localTime }: OperatorSoul) {
+function toSoulVersionView(version: SoulVersion, frozen: FrozenState, { localTime }: OperatorSoul) {
   const { number, reason, state, findings, diff, text, createdAt, basedOn, author } = version;
   return {
     ...{ number, reason, state, findings, diff, text, createdAt },

@@ -3,13 +3,13 @@ import { toLiteralLine } from '@parley/core';
 import type { SoulVersion, Store } from '@parley/store';
 import { type NoticeDeps, postNotice } from '../post-message.ts';
 import type { LocalTime } from '../time.ts';
-import type { SoulAnswer, SoulService } from './soul-service.ts';
+import type { SoulCommandResult, SoulService } from './soul-service.ts';
 import {
   BY_HAND,
   describeAuthor,
   describeNextStep,
   describeSoulStatus,
-  formatFenced,
+  formatCodeBlock,
   formatScore,
   formatVersionLine,
   formatVersionName,
@@ -33,7 +33,7 @@ export function createSoulCommand(service: SoulService, localTime: LocalTime) {
     const [verb = '', given = ''] = argument.trim().toLowerCase().split(/\s+/);
     await service.syncFromDisk();
     if (verb === '' || verb === 'list') return renderVersionList(await service.list(), localTime);
-    const number = readVersionNumber(given);
+    const number = parseVersionNumber(given);
     if (number === null) return `I don’t understand that. Use ${USAGE}`;
     switch (verb) {
       case 'show':
@@ -45,18 +45,18 @@ export function createSoulCommand(service: SoulService, localTime: LocalTime) {
         return formatVersion(version, verb, localTime) + (next ? `\n\n${next}` : '');
       }
       case 'apply':
-        return renderSoulAnswer(
+        return renderSoulCommandResult(
           await service.apply(number, person),
           (version) =>
             `${formatVersionName(version)} is in use from the next message on.\n\n${renderDiff(version)}`,
         );
       case 'veto':
-        return renderSoulAnswer(
+        return renderSoulCommandResult(
           await service.veto(number, person),
           (version) => `Vetoed: ${formatVersionName(version)} will not take effect.`,
         );
       case 'rollback':
-        return renderSoulAnswer(
+        return renderSoulCommandResult(
           await service.rollback(number, person, `command:${messageId}`),
           (version) =>
             `I am back to version ${number}, which is now ${formatVersionName(version)}.\n\n${renderDiff(version)}`,
@@ -68,7 +68,7 @@ export function createSoulCommand(service: SoulService, localTime: LocalTime) {
 }
 
 /** Parses a version number: `3`, `v3`, `#3` and `v0-seed` are valid. */
-function readVersionNumber(text: string): number | null {
+function parseVersionNumber(text: string): number | null {
   const digits = /^[v#]?(\d{1,9})(?:-seed)?$/.exec(text)?.[1];
   return digits === undefined ? null : Number(digits);
 }
@@ -97,16 +97,18 @@ function formatVersion(version: SoulVersion, verb: 'show' | 'diff', localTime: L
   return [
     `**${formatVersionName(version)}**${against} – ${describeSoulStatus(version, localTime)}; ${formatScore(version)}; ${toLiteralLine(describeAuthor(version))}.\nReason: ${toLiteralLine(version.reason)}`,
     ...(findings.length === 0 ? [] : [listFindingLines(version).join('\n')]),
-    isDiff ? formatFenced(diff === '' ? ' nothing changes' : diff, 'diff') : formatFenced(text),
+    isDiff
+      ? formatCodeBlock(diff === '' ? ' nothing changes' : diff, 'diff')
+      : formatCodeBlock(text),
   ].join('\n\n');
 }
 
 function renderDiff({ diff }: SoulVersion): string {
-  return formatFenced(shortenDiff(diff), 'diff');
+  return formatCodeBlock(shortenDiff(diff), 'diff');
 }
 
-function renderSoulAnswer(
-  answer: SoulAnswer,
+function renderSoulCommandResult(
+  answer: SoulCommandResult,
   textOfVersion: (version: SoulVersion) => string,
 ): string {
   return answer.kind === 'refused' ? answer.reason : textOfVersion(answer.version);

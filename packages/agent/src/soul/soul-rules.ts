@@ -1,6 +1,6 @@
 import type { SoulFinding, SoulVerdict } from '@parley/store';
 import { isBlank } from '@parley/workspace';
-import { explainOnlyAgent, MAX_SOUL, SEED_ONLY, type SoulSettings } from './soul-text.ts';
+import { explainAgentOnlyEdits, MAX_SOUL, SEED_ONLY, type SoulSettings } from './soul-text.ts';
 
 export interface SoulCandidate {
   readonly text: string;
@@ -9,7 +9,7 @@ export interface SoulCandidate {
   readonly author: 'seed' | 'agent' | 'person';
 }
 
-export type SoulJudgement = Omit<SoulVerdict, 'appliesAt'>;
+export type SoulJudgment = Omit<SoulVerdict, 'appliesAt'>;
 
 /** `score` is the share of passed scenarios, from 0 to 100. */
 export interface ScenarioResults {
@@ -28,7 +28,7 @@ const WORSE = 15;
 export function judgeSoul(
   candidate: SoulCandidate,
   scenarios: Readonly<Record<'after' | 'before', ScenarioResults>> | null,
-): SoulJudgement {
+): SoulJudgment {
   const { before } = candidate;
   const rules = listSoulFindings(candidate);
   const score = combineScores(computeScore(rules), scenarios?.after.score);
@@ -48,8 +48,8 @@ export function judgeSoul(
  * The verdict if only the agent may change SOUL.md: a person's text is stored as a version but
  * never used.
  */
-export function createRefusalToPeople(settings: Pick<SoulSettings, 'humanEdits'>): SoulJudgement {
-  const text = `${explainOnlyAgent(settings)} This text is kept for reference: ask the agent in your direct chat to propose it. You can veto proposals and roll back.`;
+export function createHumanEditRefusal(settings: Pick<SoulSettings, 'humanEdits'>): SoulJudgment {
+  const text = `${explainAgentOnlyEdits(settings)} This text is kept for reference: ask the agent in your direct chat to propose it. You can veto proposals and roll back.`;
   return {
     state: 'refused',
     score: 0,
@@ -80,32 +80,37 @@ const HEAVY = 60;
 /** Returns the rules that a proposed text breaks. */
 export function listSoulFindings(candidate: SoulCandidate): readonly SoulFinding[] {
   const { text, before } = candidate;
-  if (isBlank(text)) return [createHeavyFinding('empty', 'It is empty.')];
+  if (isBlank(text)) return [createSevereFinding('empty', 'It is empty.')];
   // A text that is far too long is not matched against the patterns.
   if (text.length > MAX_SOUL) return findLengthFindings(text);
   return [
     ...(before !== null && before.trim() === text.trim()
-      ? [createHeavyFinding('no-change', 'SOUL.md already says this.')]
+      ? [createSevereFinding('no-change', 'SOUL.md already says this.')]
       : []),
     ...findLengthFindings(text),
     ...FORBIDDEN.flatMap((forbidden) => {
-      const passage = findForbidden(forbidden, text);
+      const passage = findForbiddenPassage(forbidden, text);
       return passage === null
         ? []
         : [
-            createHeavyFinding(
+            createSevereFinding(
               forbidden.rule,
               `${forbidden.text} (${quotePassage(forbidden.rule, passage)})`,
             ),
           ];
     }),
     ...(/^---\s*$/m.test(text.split('\n', 1)[0] ?? '')
-      ? [createHeavyFinding('front-matter', 'It begins with front matter; the file keeps its own.')]
+      ? [
+          createSevereFinding(
+            'front-matter',
+            'It begins with front matter; the file keeps its own.',
+          ),
+        ]
       : []),
     ...(/https?:\/\//i.test(text)
-      ? [createLightFinding('address', 15, 'It contains web addresses, which do not belong in it.')]
+      ? [createMinorFinding('address', 15, 'It contains web addresses, which do not belong in it.')]
       : []),
-    ...(before === null ? [] : findStepFindings({ ...candidate, before })),
+    ...(before === null ? [] : findChangeSizeFindings({ ...candidate, before })),
   ];
 }
 
@@ -118,32 +123,35 @@ function findLengthFindings(text: string): readonly SoulFinding[] {
   const { length } = text;
   if (length > MAX_SOUL) {
     return [
-      createHeavyFinding('length', `It has ${length} characters; at most ${MAX_SOUL} are allowed.`),
+      createSevereFinding(
+        'length',
+        `It has ${length} characters; at most ${MAX_SOUL} are allowed.`,
+      ),
     ];
   }
   if (length > COMFORTABLE) {
     const finding = `It has ${length} characters; some prompts show only the first ${COMFORTABLE}.`;
-    return [createLightFinding('length', 15, finding)];
+    return [createMinorFinding('length', 15, finding)];
   }
-  return length < MIN_CHARACTERS ? [createLightFinding('length', 10, 'It says very little.')] : [];
+  return length < MIN_CHARACTERS ? [createMinorFinding('length', 10, 'It says very little.')] : [];
 }
 
 /** Findings about the size of the change. A person may change as much as they want. */
-function findStepFindings({
+function findChangeSizeFindings({
   text,
   before,
   author,
 }: SoulCandidate & { readonly before: string }): readonly SoulFinding[] {
   if (author !== 'agent') return [];
   const findings: SoulFinding[] = [];
-  const lost = before.length < LITTLE ? 0 : computeShareLost(before, text);
+  const lost = before.length < LITTLE ? 0 : computeLostShare(before, text);
   const percent = `${Math.round(lost * 100)} %`;
   if (lost > MAX_REMOVED_SHARE) {
     const most = `at most ${MAX_REMOVED_SHARE * 100} % are allowed in one step`;
-    findings.push(createHeavyFinding('rewrite', `It removes ${percent} of the words; ${most}.`));
+    findings.push(createSevereFinding('rewrite', `It removes ${percent} of the words; ${most}.`));
   } else if (lost > SMALL_STEP) {
     findings.push(
-      createLightFinding(
+      createMinorFinding(
         'rewrite',
         15,
         `It removes ${percent} of the words, which is a lot at once.`,
@@ -152,23 +160,23 @@ function findStepFindings({
   }
   if (text.length > COMFORTABLE / 2 && text.length > before.length * 3) {
     findings.push(
-      createLightFinding('growth', 15, 'It is more than three times as long as before.'),
+      createMinorFinding('growth', 15, 'It is more than three times as long as before.'),
     );
   }
   const [was, is] = [detectLanguage(before), detectLanguage(text)];
   if (was !== null && is !== null && was !== is) {
     findings.push(
-      createLightFinding('language', 30, `It changes the language from ${was} to ${is}.`),
+      createMinorFinding('language', 30, `It changes the language from ${was} to ${is}.`),
     );
   }
   return findings;
 }
 
-function createHeavyFinding(rule: string, text: string): SoulFinding {
+function createSevereFinding(rule: string, text: string): SoulFinding {
   return { rule, points: HEAVY, blocks: true, text };
 }
 
-function createLightFinding(rule: string, points: number, text: string): SoulFinding {
+function createMinorFinding(rule: string, points: number, text: string): SoulFinding {
   return { rule, points, blocks: false, text };
 }
 
@@ -184,7 +192,7 @@ function quotePassage(rule: string, passage: string): string {
  * The share of the words in `before` that are missing in `after`, from 0 to 1; word order is
  * ignored.
  */
-function computeShareLost(before: string, after: string): number {
+function computeLostShare(before: string, after: string): number {
   const left = new Map<string, number>();
   for (const word of splitWords(after)) left.set(word, (left.get(word) ?? 0) + 1);
   const words = splitWords(before);
@@ -363,7 +371,10 @@ const DENIED =
   /(?:\b(?:never|not|don[’']t|doesn[’']t|no|nobody|nothing|cannot|can[’']t|won[’']t|without|nie|niemals|nicht|kein\w*)\b|不要|不会|不能|从不|绝不|别)[^.!?\n。！？]{0,40}$/iu;
 
 /** Returns the first match that is not negated, or null. */
-function findForbidden({ patterns, mayBeDenied }: ForbiddenPattern, text: string): string | null {
+function findForbiddenPassage(
+  { patterns, mayBeDenied }: ForbiddenPattern,
+  text: string,
+): string | null {
   for (const pattern of patterns) {
     for (const { 0: passage, index } of text.matchAll(new RegExp(pattern, `${pattern.flags}g`))) {
       if (!mayBeDenied || !DENIED.test(text.slice(Math.max(0, index - 80), index))) return passage;

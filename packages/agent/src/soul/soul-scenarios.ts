@@ -2,12 +2,12 @@ import { quoteLines } from '@parley/core';
 import type { ChatModel } from '@parley/models';
 import type { SoulFinding } from '@parley/store';
 import type { SoulScenario } from '@parley/workspace';
-import { type AskOnceServices, askQuestion } from '../loop/model-request.ts';
+import { askQuestion, type SingleQuestionServices } from '../loop/model-request.ts';
 import {
   judgeSoul,
   type ScenarioResults,
   type SoulCandidate,
-  type SoulJudgement,
+  type SoulJudgment,
 } from './soul-rules.ts';
 
 /**
@@ -16,9 +16,9 @@ import {
  */
 export async function judgeWithScenarios(
   candidate: SoulCandidate,
-  trial: SoulTrial | undefined,
+  trial: OpenScenarioServices | undefined,
   stop: AbortSignal,
-): Promise<SoulJudgement> {
+): Promise<SoulJudgment> {
   const { text, before } = candidate;
   const byRules = judgeSoul(candidate, null);
   // No model is called for a text that violates the rules.
@@ -34,12 +34,12 @@ export async function judgeWithScenarios(
  * Opens the models and scenarios. Returns null if no model is available, so that only the rules
  * decide.
  */
-export type SoulTrial = () => Promise<ScenarioServices | null>;
+export type OpenScenarioServices = () => Promise<ScenarioServices | null>;
 
 /** The cache size: enough for the results of several proposals and of the text in use. */
 const MAX_KNOWN = 200;
 
-export interface ScenarioServices extends AskOnceServices {
+export interface ScenarioServices extends SingleQuestionServices {
   readonly judge: ChatModel;
   readonly scenarios: readonly SoulScenario[];
   /**
@@ -75,7 +75,7 @@ export async function runScenarios(
   const { scenarios } = deps;
   const findings: SoulFinding[] = [];
   for (const scenario of scenarios) {
-    const fault = await findKnownFault(deps, scenario, soul, stop);
+    const fault = await findCachedScenarioFailure(deps, scenario, soul, stop);
     if (fault === null) continue;
     const text = `In the scenario “${scenario.id}”: ${fault}`;
     findings.push({ rule: 'scenario', points: 0, blocks: false, text });
@@ -85,7 +85,7 @@ export async function runScenarios(
   return { score, findings };
 }
 
-async function findKnownFault(
+async function findCachedScenarioFailure(
   deps: ScenarioServices,
   scenario: SoulScenario,
   soul: string,
@@ -96,14 +96,14 @@ async function findKnownFault(
   const key = JSON.stringify([id, message, good, soul]);
   const before = known.get(key);
   if (before !== undefined) return before;
-  const fault = await findFault(deps, scenario, soul, stop);
+  const fault = await findScenarioFailure(deps, scenario, soul, stop);
   known.set(key, fault);
   const [oldest] = known.keys();
   if (known.size > MAX_KNOWN && oldest !== undefined) known.delete(oldest);
   return fault;
 }
 
-async function findFault(
+async function findScenarioFailure(
   deps: ScenarioServices,
   { message, good, must, mustNot }: SoulScenario,
   soul: string,

@@ -7,12 +7,18 @@ import {
   type ManagedFile,
   SOUL,
   type SoulFile,
-  type SoulOnDisk,
+  type SoulFileContent,
   type WriteSoul,
 } from '@parley/workspace';
-import type { SoulCandidate, SoulJudgement } from './soul-rules.ts';
-import type { SoulTrial } from './soul-scenarios.ts';
-import { BY_HAND, diffSouls, explainOnlyAgent, MAX_SOUL, type SoulSettings } from './soul-text.ts';
+import type { SoulCandidate, SoulJudgment } from './soul-rules.ts';
+import type { OpenScenarioServices } from './soul-scenarios.ts';
+import {
+  BY_HAND,
+  diffSouls,
+  explainAgentOnlyEdits,
+  MAX_SOUL,
+  type SoulSettings,
+} from './soul-text.ts';
 
 /** `askedBy` is the key that deduplicates proposals. */
 interface ProposedSoul extends Pick<SoulVersion, 'text' | 'reason'> {
@@ -22,7 +28,7 @@ interface ProposedSoul extends Pick<SoulVersion, 'text' | 'reason'> {
 }
 
 /** The result of a `/soul` command. `reason` is shown to the sender. */
-export type SoulAnswer =
+export type SoulCommandResult =
   | { readonly kind: 'done'; readonly version: SoulVersion }
   | { readonly kind: 'refused'; readonly reason: string };
 
@@ -35,11 +41,11 @@ export interface SoulOptions {
   readonly monotonic: Monotonic;
   readonly log: Logger;
   /** Opens the scenarios for a proposal. If it is absent, only the rules decide. */
-  readonly trial?: SoulTrial;
+  readonly trial?: OpenScenarioServices;
 }
 
 /** `at-once` syncs immediately, even though an editor may still be writing the file. */
-type SyncMoment = 'at-once' | 'settled';
+type SyncTiming = 'at-once' | 'settled';
 
 const LISTED = 50;
 /**
@@ -122,7 +128,7 @@ export class SoulService implements ManagedFile {
   }
 
   /** Syncs the file with the version in use if either has changed. Returns the version in use. */
-  sync(when: SyncMoment): Promise<SoulVersion | null> {
+  sync(when: SyncTiming): Promise<SoulVersion | null> {
     return this.#syncs.hold(async () => {
       const { clock, file } = this.#soul;
       const applied = await this.#inUse();
@@ -140,7 +146,7 @@ export class SoulService implements ManagedFile {
   }
 
   /** Stores a proposal to change the text in use, and judges it if no model is needed. */
-  async propose({ text: raw, ...proposal }: ProposedSoul): Promise<SoulAnswer> {
+  async propose({ text: raw, ...proposal }: ProposedSoul): Promise<SoulCommandResult> {
     const { agent, souls, clock } = this.#soul;
     const inUse = await this.sync('settled');
     if (raw.includes('\0') || !raw.isWellFormed())
@@ -150,7 +156,7 @@ export class SoulService implements ManagedFile {
     if (raw.length > MAX_SOUL * 2) return refuseSoulChange('That is far too long for SOUL.md.');
     const text = getSoulText(raw);
     if (inUse === null) return this.#seed({ ...proposal, text });
-    const version = { ...proposal, text, head: inUse.head, ...compareWithInUse(inUse, text) };
+    const version = { ...proposal, text, head: inUse.head, ...diffWithCurrentVersion(inUse, text) };
     const stored = await souls.propose(agent, version, MAX_OPEN, clock());
     if (stored.kind === 'full') {
       return refuseSoulChange(
@@ -162,7 +168,7 @@ export class SoulService implements ManagedFile {
   }
 
   /** Stores the first version, which must come from a person. */
-  async #seed({ author, by, text }: ProposedSoul): Promise<SoulAnswer> {
+  async #seed({ author, by, text }: ProposedSoul): Promise<SoulCommandResult> {
     if (author === 'agent')
       return refuseSoulChange(
         'There is no SOUL.md yet, and only a person can write the first one.',
@@ -173,11 +179,11 @@ export class SoulService implements ManagedFile {
     return this.#done(0);
   }
 
-  async apply(number: number, by: string): Promise<SoulAnswer> {
+  async apply(number: number, by: string): Promise<SoulCommandResult> {
     const { agent, souls, clock } = this.#soul;
     const [version, inUse] = [await this.get(number), await this.#inUse()];
     const isRefused = version?.author === 'person' && (await this.isOnlyAgents());
-    const objection = findObjection(number, version, this.settings, isRefused);
+    const objection = findRejectionReason(number, version, this.settings, isRefused);
     if (objection !== null) return refuseSoulChange(objection);
     if (inUse === null || !(await souls.apply(agent, number, by, inUse.number, clock())))
       return refuseSoulChange(CONFLICT);
@@ -185,10 +191,10 @@ export class SoulService implements ManagedFile {
     return this.#done(number);
   }
 
-  async veto(number: number, by: string): Promise<SoulAnswer> {
+  async veto(number: number, by: string): Promise<SoulCommandResult> {
     const { agent, souls, clock } = this.#soul;
     const version = await this.get(number);
-    if (version === null) return createNoSuchVersion(number);
+    if (version === null) return createUnknownVersionResult(number);
     const isVetoed =
       version.state === 'vetoed' || (await souls.close(agent, number, 'vetoed', by, clock()));
     if (isVetoed) return this.#done(number);
@@ -200,10 +206,10 @@ export class SoulService implements ManagedFile {
   }
 
   /** Applies the text of an earlier version again, as a new version. */
-  async rollback(number: number, by: string, askedBy: string): Promise<SoulAnswer> {
+  async rollback(number: number, by: string, askedBy: string): Promise<SoulCommandResult> {
     const { agent, souls, clock } = this.#soul;
     const [inUse, to] = [await this.#inUse(), await this.get(number)];
-    if (inUse === null || to === null) return createNoSuchVersion(number);
+    if (inUse === null || to === null) return createUnknownVersionResult(number);
     if (to.appliedAt === null)
       return refuseSoulChange(`Version ${number} was never in use, so it cannot be restored.`);
     const reason = `back to version ${number}`;
@@ -212,7 +218,7 @@ export class SoulService implements ManagedFile {
       if (inUse.reason === reason) return { kind: 'done', version: inUse };
       return refuseSoulChange(`Version ${inUse.number}, now in use, has the same text.`);
     }
-    const order = { to: number, askedBy, by, reason, ...compareWithInUse(inUse, to.text) };
+    const order = { to: number, askedBy, by, reason, ...diffWithCurrentVersion(inUse, to.text) };
     const version = await souls.rollback(agent, order, clock());
     if (version === null) return refuseSoulChange(CONFLICT);
     await this.sync('at-once');
@@ -273,12 +279,12 @@ export class SoulService implements ManagedFile {
     const { agent, souls, settings, trial } = this.#soul;
     const pending = await souls.unjudged(agent);
     if (pending.length === 0) return;
-    const { judgeSoul, createRefusalToPeople } = await import('./soul-rules.ts');
+    const { judgeSoul, createHumanEditRefusal } = await import('./soul-rules.ts');
     const isOnlyAgents = await this.isOnlyAgents();
     for (const version of pending) {
       const isRefused = isOnlyAgents && version.author === 'person';
       const verdict = isRefused
-        ? createRefusalToPeople(settings)
+        ? createHumanEditRefusal(settings)
         : judgeSoul(await this.#candidate(version), null);
       if (trial === undefined || verdict.state === 'refused') {
         await this.#keep(version.number, verdict);
@@ -290,7 +296,7 @@ export class SoulService implements ManagedFile {
     return { text, author, before: (await this.#inUse())?.text ?? null };
   }
 
-  async #keep(number: number, verdict: SoulJudgement): Promise<void> {
+  async #keep(number: number, verdict: SoulJudgment): Promise<void> {
     const { agent, souls, settings, clock, log } = this.#soul;
     const now = clock();
     const { state, score } = verdict;
@@ -308,19 +314,19 @@ export class SoulService implements ManagedFile {
     return `${this.#soul.file.stat()?.fingerprint ?? 'none'} ${inUse ?? 'none'}`;
   }
 
-  async #done(number: number): Promise<SoulAnswer> {
+  async #done(number: number): Promise<SoulCommandResult> {
     const version = await this.get(number);
-    return version === null ? createNoSuchVersion(number) : { kind: 'done', version };
+    return version === null ? createUnknownVersionResult(number) : { kind: 'done', version };
   }
 }
 
 /** Returns the difference between a text and the version in use. */
-function compareWithInUse(inUse: SoulVersion, text: string) {
+function diffWithCurrentVersion(inUse: SoulVersion, text: string) {
   return { basedOn: inUse.number, diff: diffSouls(inUse.text, text) };
 }
 
 /** Returns why a version cannot be applied; null if it can. */
-function findObjection(
+function findRejectionReason(
   number: number,
   version: SoulVersion | null,
   settings: SoulSettings,
@@ -331,7 +337,7 @@ function findObjection(
   switch (version.state) {
     case 'passed':
       if (!isRefusedToPeople) return null;
-      return `${explainOnlyAgent(settings)} To use this text, ask the agent to propose it.`;
+      return `${explainAgentOnlyEdits(settings)} To use this text, ask the agent to propose it.`;
     case 'proposed':
       return `Version ${number} is still being evaluated.`;
     case 'refused':
@@ -347,11 +353,11 @@ function findObjection(
   }
 }
 
-function createNoSuchVersion(number: number): SoulAnswer {
+function createUnknownVersionResult(number: number): SoulCommandResult {
   return refuseSoulChange(`There is no version ${number}.`);
 }
 
-function refuseSoulChange(reason: string): SoulAnswer {
+function refuseSoulChange(reason: string): SoulCommandResult {
   return { kind: 'refused', reason };
 }
 
@@ -361,7 +367,7 @@ type SyncContext = SoulOptions & { readonly write: WriteSoul };
 async function syncSoulFile(
   { agent, souls, clock, log, write }: SyncContext,
   applied: SoulVersion | null,
-  onDisk: SoulOnDisk,
+  onDisk: SoulFileContent,
 ): Promise<void> {
   if (onDisk.kind === 'refusal') {
     log.warn({ detail: onDisk.detail }, 'SOUL.md is left as it is, and its text is not used');
@@ -384,7 +390,7 @@ async function syncSoulFile(
     const print = createHash('sha256').update(text).digest('hex').slice(0, 24);
     const askedBy = `edit:${print}:${applied.number}`;
     const edit = { author: 'person', by: BY_HAND, reason: 'edited by hand' } as const;
-    const version = { ...edit, askedBy, text, head, ...compareWithInUse(applied, text) };
+    const version = { ...edit, askedBy, text, head, ...diffWithCurrentVersion(applied, text) };
     const stored = await souls.propose(agent, version, MAX_EDITS, clock());
     if (stored.kind === 'proposed') {
       log.info({ version: stored.version.number }, 'an edit of SOUL.md was stored as a proposal');

@@ -28,7 +28,7 @@ export interface SoulSettings {
 export const SEED_ONLY = 'seed-only';
 
 /** Explains why a person may no longer change SOUL.md, and which setting decides that. */
-export function explainOnlyAgent({ humanEdits }: Pick<SoulSettings, 'humanEdits'>): string {
+export function explainAgentOnlyEdits({ humanEdits }: Pick<SoulSettings, 'humanEdits'>): string {
   return humanEdits === 'seed-only'
     ? 'A person writes only the first SOUL.md (soul.humanEdits is "seed-only" in the settings).'
     : 'Since one of the agent’s proposals was applied, only the agent may propose changes to SOUL.md (with soul.humanEdits: propose in the settings, people can propose changes again).';
@@ -122,7 +122,7 @@ export function listFindingLines({ findings }: Pick<SoulVersion, 'findings'>): r
 }
 
 /** Puts any text into a code block, even a text that contains fences. */
-export function formatFenced(text: string, language = ''): string {
+export function formatCodeBlock(text: string, language = ''): string {
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
   const fence = '`'.repeat(longest + 1);
   return `${fence}${language}\n${text}\n${fence}`;

@@ -1,16 +1,16 @@
-import { type Clock, formatCounted, type NewId } from '@parley/core';
+import { type Clock, type NewId, pluralize } from '@parley/core';
 import type { SubAgentBounds, SubAgentRepository } from '@parley/store';
 import { z } from 'zod';
 import { markSystemMessage } from '../answer/visible-text.ts';
 import type { TurnLimits } from '../loop/turn-limits.ts';
 import {
   type CallMoment,
-  createFailure,
+  createFailedOutcome,
   defineTool,
   type Tool,
   type ToolOutcome,
 } from '../tools/tool.ts';
-import { findAddresses, isKnownAddress } from '../tools/web-tools.ts';
+import { findUrls, isKnownUrl } from '../tools/web-tools.ts';
 
 /**
  * The limits for sub-agents: depth, number of concurrent sub-agents, and total usage of a sub-agent
@@ -47,7 +47,7 @@ const TaskInput = z.object({
 });
 
 /** Another agent that may receive a task (F14). */
-interface OtherAgent {
+interface DelegateAgent {
   readonly id: string;
   /** The prefix of the agent's conversation ids; undefined for the default agent. */
   readonly agent: string | undefined;
@@ -55,7 +55,7 @@ interface OtherAgent {
 
 /** The schema names the other agents if the settings allow any. */
 function createTaskInput(
-  others: readonly OtherAgent[],
+  others: readonly DelegateAgent[],
 ): z.ZodType<z.infer<typeof TaskInput> & { readonly agent?: string | undefined }> {
   if (others.length === 0) return TaskInput;
   const agent = z
@@ -81,7 +81,7 @@ export function createDelegateTaskTool({
   /**
    * Other agents that may receive the task. Only the result is returned from another agent (F14).
    */
-  readonly others?: readonly OtherAgent[];
+  readonly others?: readonly DelegateAgent[];
   readonly bounds?: SubAgentBounds;
 }): Tool {
   return defineTool({
@@ -99,7 +99,7 @@ export function createDelegateTaskTool({
       { title, task: requested, agent },
       { callId, turnId, reader, moment, log },
     ): Promise<ToolOutcome> {
-      const task = appendOrigin(requested, createTaskOrigin(requested, moment));
+      const task = appendTaskOrigin(requested, createTaskOrigin(requested, moment));
       const to = others.find(({ id }) => id === agent);
       // An owner of this agent is not automatically an owner of another agent.
       const kind = to === undefined ? reader.kind : 'guest';
@@ -107,7 +107,7 @@ export function createDelegateTaskTool({
       const order = { id: newId('sub'), callId, turnId, ...content };
       const started = await subAgents.start(order, bounds, clock());
       if (started.kind !== 'started')
-        return createFailure(describeDelegationRefusal(started.kind, bounds));
+        return createFailedOutcome(describeDelegationRefusal(started.kind, bounds));
       await wake(started.conversationId);
       log.info({ turn: turnId, conversation: started.conversationId }, 'sub-agent started');
       return {
@@ -123,9 +123,9 @@ function describeDelegationRefusal(
 ): string {
   switch (kind) {
     case 'too-deep':
-      return `Not started: a task can be handed on ${formatCounted(depth, 'time')} at most. Do it yourself.`;
+      return `Not started: a task can be handed on ${pluralize(depth, 'time')} at most. Do it yourself.`;
     case 'too-many':
-      return `Not started: ${formatCounted(concurrent, 'sub-agent')} of this conversation ${concurrent === 1 ? 'is' : 'are'} already working, which is the maximum. Do it yourself, or tell the person to ask again when one is done.`;
+      return `Not started: ${pluralize(concurrent, 'sub-agent')} of this conversation ${concurrent === 1 ? 'is' : 'are'} already working, which is the maximum. Do it yourself, or tell the person to ask again when one is done.`;
     case 'over':
       return 'Not started: this turn was stopped, or its conversation started again.';
   }
@@ -145,17 +145,17 @@ const ADDRESS_CHARACTERS = 2_000;
 /** The least trusted origin, assumed if the origin is unknown. */
 export function createTaskOrigin(task: string, moment: CallMoment | undefined): TaskOrigin {
   if (moment === undefined) return { named: [], untrustedText: true };
-  const found = findAddresses([task]).filter((url) => isKnownAddress(url, moment));
-  const named = limitAddresses([...found, ...findAddresses(moment.said)]);
+  const found = findUrls([task]).filter((url) => isKnownUrl(url, moment));
+  const named = limitUrls([...found, ...findUrls(moment.said)]);
   return { named, untrustedText: moment.untrustedText };
 }
 
 /** The origin of a task that a person typed. */
 export function createTypedTaskOrigin(task: string): TaskOrigin {
-  return { named: limitAddresses(findAddresses([task])), untrustedText: false };
+  return { named: limitUrls(findUrls([task])), untrustedText: false };
 }
 
-function limitAddresses(addresses: readonly string[]): readonly string[] {
+function limitUrls(addresses: readonly string[]): readonly string[] {
   const short = addresses.filter(({ length }) => length <= ADDRESS_CHARACTERS);
   return [...new Set(short)].slice(0, MAX_ADDRESSES);
 }
@@ -164,7 +164,7 @@ function limitAddresses(addresses: readonly string[]): readonly string[] {
  * Appends the origin to a task as its last line. The line is always added, so a task cannot forge
  * it.
  */
-export function appendOrigin(task: string, { named, untrustedText }: TaskOrigin): string {
+export function appendTaskOrigin(task: string, { named, untrustedText }: TaskOrigin): string {
   const when = untrustedText ? 'after' : 'before';
   const addresses = named.length === 0 ? 'none' : named.join(' ');
   return `${task}\n\n[Given ${when} words of outsiders were read. Addresses that were named or found: ${addresses}]`;
@@ -174,7 +174,7 @@ const ORIGIN =
   /\n\n\[Given (before|after) words of outsiders were read\. Addresses that were named or found: (\S.*)\]$/;
 
 /** Parses the origin line of a task. A task without an origin line is treated as untrusted. */
-export function parseOrigin(task: string): TaskOrigin {
+export function parseTaskOrigin(task: string): TaskOrigin {
   const [, when, addresses] = ORIGIN.exec(task) ?? [];
   if (when === undefined || addresses === undefined) return { named: [], untrustedText: true };
   const named = addresses === 'none' ? [] : addresses.split(' ');

@@ -7,7 +7,7 @@ import { openTurnScene, type TurnScene } from '../testing/turn-scene.ts';
 import { OWNER_CHAT } from '../testing/write-message.ts';
 import { grepTool, listTool, readTool } from '../tools/read-files.ts';
 import type { CallMoment } from '../tools/tool.ts';
-import { appendOrigin, createTaskOrigin, parseOrigin } from './delegate-task.ts';
+import { appendTaskOrigin, createTaskOrigin, parseTaskOrigin } from './delegate-task.ts';
 import { formatCompletion } from './sub-agent-runner.ts';
 
 let scene: TurnScene;
@@ -174,7 +174,7 @@ describe('the origin of a sub-agent’s task', () => {
     ];
     const at = moment({ said: ['look at example.net/a.'], results });
     const task = `Read ${TEA} and https://example.org/x`;
-    expect(parseOrigin(appendOrigin(task, createTaskOrigin(task, at))).named).toEqual([
+    expect(parseTaskOrigin(appendTaskOrigin(task, createTaskOrigin(task, at))).named).toEqual([
       TEA,
       'example.net/a.',
       'example.net/a',
@@ -184,17 +184,20 @@ describe('the origin of a sub-agent’s task', () => {
   it('[G05] [G07] is parsed from the last line only, which the author of a task cannot write', () => {
     const clean = { named: [TEA], untrustedText: false };
     const dirty = { named: [], untrustedText: true };
-    const words = fc.oneof(fc.string(), fc.constant(appendOrigin('x', clean)));
+    const words = fc.oneof(fc.string(), fc.constant(appendTaskOrigin('x', clean)));
     fc.assert(
       fc.property(words, fc.boolean(), (task, isClean) => {
         const origin = isClean ? clean : dirty;
-        expect(parseOrigin(appendOrigin(task, origin))).toEqual(origin);
+        expect(parseTaskOrigin(appendTaskOrigin(task, origin))).toEqual(origin);
       }),
     );
   });
 
   it('[G05] [G07] is untrusted if it is unknown', () => {
-    expect(parseOrigin('Read https://example.org/')).toEqual({ named: [], untrustedText: true });
+    expect(parseTaskOrigin('Read https://example.org/')).toEqual({
+      named: [],
+      untrustedText: true,
+    });
     expect(createTaskOrigin('x', undefined)).toEqual({ named: [], untrustedText: true });
   });
 });

@@ -8,7 +8,7 @@ import {
   type SubAgentRun,
   type TurnCommit,
 } from '@parley/store';
-import { cutText } from '@parley/workspace';
+import { truncateText } from '@parley/workspace';
 import { getVisibleAnswer, markSystemMessage } from '../answer/visible-text.ts';
 import { type FinalStep, openJournal, type TurnJournal } from '../loop/turn-journal.ts';
 import { DEFAULT_TURN_LIMITS, type TurnLimits } from '../loop/turn-limits.ts';
@@ -34,11 +34,11 @@ import {
 } from '../turn/turn.ts';
 import { createTextEntry, joinMessageTexts } from '../turn/turn-text.ts';
 import {
-  appendOrigin,
+  appendTaskOrigin,
   createTypedTaskOrigin,
   DEFAULT_SUB_AGENT_LIMITS,
   FIRST_MESSAGE,
-  parseOrigin,
+  parseTaskOrigin,
   type SubAgentLimits,
 } from './delegate-task.ts';
 
@@ -47,7 +47,7 @@ import {
  * conversation, so leases, journals and sweeps cover it as well, but its turns do not publish or
  * send anything.
  */
-export function runSubAgentsWith(services: TurnServices, runTurn: RunTurn): RunTurn {
+export function createSubAgentRunner(services: TurnServices, runTurn: RunTurn): RunTurn {
   return async (turn, lease, signal) => {
     if (!isLane(turn.conversationId, SUB_AGENT_LANE)) return runTurn(turn, lease, signal);
     const run = await services.store.subAgents.of(turn.conversationId);
@@ -65,7 +65,7 @@ async function runSubAgent(
 ): Promise<void> {
   const { store, clock, log, monotonic } = services;
   const startedAt = monotonic();
-  const turn = startTurn(claimed, createPurpose(agent, services), services, clock());
+  const turn = startTurn(claimed, createSubAgentPurpose(agent, services), services, clock());
   const { account } = turn;
   const journal = openJournal(claimed, lease, { turns: store.turns, clock, account });
   const answer = await answerSubAgent(services, agent, turn, { lease, signal, journal });
@@ -78,7 +78,7 @@ async function runSubAgent(
     log.info({ ...facts, outcome: answer.outcome }, 'turn of a sub-agent');
     return;
   }
-  const end = toSubAgentEnd(answer);
+  const end = toSubAgentResult(answer);
   const committed = await store.subAgents.commit(
     lease,
     {
@@ -97,7 +97,7 @@ async function runSubAgent(
   if (committed.kind === 'over') await services.wake(committed.wake);
 }
 
-type FoundAnswer = Exclude<FinalStep | NoAnswer, { outcome: unknown }>;
+type SubAgentAnswer = Exclude<FinalStep | NoAnswer, { outcome: unknown }>;
 
 async function answerSubAgent(
   services: TurnServices,
@@ -118,11 +118,11 @@ async function answerSubAgent(
 /** The task of a sub-agent and the reader it works for; previews also build one. */
 type DelegatedTask = Pick<SubAgentRun, 'task' | 'depth' | 'reader' | 'rootConversation'>;
 
-export function createPurpose(
+export function createSubAgentPurpose(
   { task, reader, rootConversation }: DelegatedTask,
   { agent }: Pick<AgentContext, 'agent'>,
 ): TurnPurpose {
-  const { named, untrustedText } = parseOrigin(task);
+  const { named, untrustedText } = parseTaskOrigin(task);
   return {
     kind: 'sub-agent',
     // A task delegated to another agent uses that agent's conversation for the chat.
@@ -185,27 +185,31 @@ export function previewSubAgent(
   }));
   const text = chat.messages.at(-1)?.message.text ?? '';
   const delegated: DelegatedTask = {
-    task: appendOrigin(text, createTypedTaskOrigin(text)),
+    task: appendTaskOrigin(text, createTypedTaskOrigin(text)),
     depth: 1,
     reader: decideReader(CHAT, chat, services.owners).kind,
     rootConversation: chat.conversationId,
   };
-  const purpose = createPurpose(delegated, services);
+  const purpose = createSubAgentPurpose(delegated, services);
   return {
     turn: startTurn({ ...chat, messages }, purpose, services, services.clock()),
     prompt: (means: PromptMeans) => createSubAgentPrompt(means, delegated, limits),
   };
 }
 
-function toSubAgentEnd(answer: FoundAnswer): SubAgentEnd {
+function toSubAgentResult(answer: SubAgentAnswer): SubAgentResult {
   if ('notice' in answer) return { kind: 'failed', reason: answer.notice };
   const seen = getVisibleAnswer(answer.text, { known: new Set() });
   const text = seen.kind === 'says' ? seen.text : 'It found nothing to say.';
-  return { kind: 'done', result: cutText(text, RESULT_CHARACTERS, 'the result').text };
+  return { kind: 'done', result: truncateText(text, RESULT_CHARACTERS, 'the result').text };
 }
 
 /** The commit for a sub-agent, whose history consists of its task and its answers. */
-function createSubAgentCommit(turn: Turn, answer: FoundAnswer, journal: TurnJournal): TurnCommit {
+function createSubAgentCommit(
+  turn: Turn,
+  answer: SubAgentAnswer,
+  journal: TurnJournal,
+): TurnCommit {
   const asked = createTextEntry(
     'user',
     joinMessageTexts(turn.messages, createEmptyTurnMedia().forHistory),
@@ -242,7 +246,7 @@ function computeRemainingLimits(
 /** The maximum length of a result shown to the parent, in characters; about 5,000 tokens. */
 const RESULT_CHARACTERS = 20_000;
 
-type SubAgentEnd =
+type SubAgentResult =
   | { readonly kind: 'done'; readonly result: string }
   | { readonly kind: 'failed'; readonly reason: string };
 
@@ -250,7 +254,7 @@ type SubAgentEnd =
  * The message to the parent when a sub-agent has finished, marked once (G08). Each line of the
  * result is quoted, so that no line looks like text from Parley or from a person (P18).
  */
-export function formatCompletion(title: string, end: SubAgentEnd): string {
+export function formatCompletion(title: string, end: SubAgentResult): string {
   const name = JSON.stringify(title);
   if (end.kind === 'failed') {
     return markSystemMessage(

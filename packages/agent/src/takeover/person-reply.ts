@@ -36,7 +36,7 @@ interface ReplyDeps {
 }
 
 /** `no-chat`: no person reads the conversation. `empty`: the text has no visible part. */
-export type SentReply =
+export type PersonReplyResult =
   | { readonly kind: 'stored' | 'known'; readonly turnId: string; readonly answered: number }
   | { readonly kind: 'no-conversation' | 'no-chat' | 'empty' };
 
@@ -53,7 +53,7 @@ export async function sendPersonReply(
   { store, wake }: ReplyDeps,
   { requestId, text, ...reply }: NewPersonReply,
   { name }: ReplyingPerson,
-): Promise<SentReply> {
+): Promise<PersonReplyResult> {
   const { conversationId, as } = reply;
   const found = await store.takeovers.newestRoute(conversationId);
   if (found === null) return { kind: 'no-conversation' };

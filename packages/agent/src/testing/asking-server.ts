@@ -10,7 +10,7 @@ import { type McpServers, openMcpServers } from '@parley/tools/mcp';
  */
 
 /** The parameters of one request to call its tool. */
-export interface AskedToolCall {
+export interface RecordedToolCall {
   readonly arguments: Readonly<Record<string, unknown>>;
   readonly inputResponses?: Readonly<Record<string, unknown>>;
   readonly requestState?: string;
@@ -18,42 +18,42 @@ export interface AskedToolCall {
 }
 
 /** The tool's questions in each round; after the last round the tool acts. */
-export type AskedRounds = readonly {
+export type QuestionRounds = readonly {
   readonly requests: Readonly<Record<string, object>>;
   readonly state: string;
 }[];
 
-export interface AskingServer {
+export interface ElicitingServer {
   readonly url: string;
   /** All requests to call its tool. */
-  readonly calls: readonly AskedToolCall[];
+  readonly calls: readonly RecordedToolCall[];
   /** The requests after which the tool acted. */
-  readonly acts: readonly AskedToolCall[];
+  readonly acts: readonly RecordedToolCall[];
   close(): void;
 }
 
 const CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities';
 
-export async function startAskingServer(rounds: AskedRounds): Promise<AskingServer> {
-  const calls: AskedToolCall[] = [];
-  const acts: AskedToolCall[] = [];
+export async function startElicitingServer(rounds: QuestionRounds): Promise<ElicitingServer> {
+  const calls: RecordedToolCall[] = [];
+  const acts: RecordedToolCall[] = [];
   const server = createServer(async (request, response) => {
     const body = Buffer.concat(await request.toArray()).toString('utf8');
     if (body === '') return void response.writeHead(405).end();
     const { id, method, params } = JSON.parse(body);
-    if (method !== 'tools/call') return sendAnswer(response, id, LISTS[method] ?? {});
+    if (method !== 'tools/call') return sendRpcResult(response, id, LISTS[method] ?? {});
     const { _meta: meta, name: _name, ...given } = params;
-    const call: AskedToolCall = { ...given, capabilities: meta[CAPABILITIES] };
+    const call: RecordedToolCall = { ...given, capabilities: meta[CAPABILITIES] };
     calls.push(call);
     const state = call.requestState;
     const next = state === undefined ? 0 : rounds.findIndex((one) => one.state === state) + 1;
     const round = rounds[next];
     if (round === undefined) {
       acts.push(call);
-      return sendAnswer(response, id, { content: [{ type: 'text', text: 'It is done.' }] });
+      return sendRpcResult(response, id, { content: [{ type: 'text', text: 'It is done.' }] });
     }
     const { requests: inputRequests, state: requestState } = round;
-    sendAnswer(response, id, { resultType: 'input_required', inputRequests, requestState });
+    sendRpcResult(response, id, { resultType: 'input_required', inputRequests, requestState });
   });
   return { url: await listenOnLoopback(server), calls, acts, close: () => closeServer(server) };
 }
@@ -63,7 +63,7 @@ const LISTS: Readonly<Record<string, object>> = {
   'tools/list': { tools: [{ name: 'book', inputSchema: { type: 'object' } }] },
 };
 
-function sendAnswer(response: ServerResponse, id: unknown, result: object): void {
+function sendRpcResult(response: ServerResponse, id: unknown, result: object): void {
   const whole = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' };
   response.writeHead(200, { 'content-type': 'application/json' });
   response.end(JSON.stringify({ jsonrpc: '2.0', id, result: { ...whole, ...result } }));
@@ -82,7 +82,7 @@ function closeServer(server: Server): void {
 }
 
 /** Connects Parley with a new connection, as after a restart. */
-export async function connectTo(url: string): Promise<McpServers> {
+export async function connectMcpServer(url: string): Promise<McpServers> {
   const peer = { kind: 'http', url, headers: {} } as const;
   const deps = { env: {}, ...systemTime, random: () => 0, log: silentLogger };
   const servers = openMcpServers([{ name: 'desk', peer }], deps);

@@ -1,19 +1,19 @@
 import type { Store } from '@parley/store';
 
 /** A process crash at the nth write to the store, before the write is stored or right after it. */
-export interface StoreDeath {
+export interface StoreCrash {
   readonly write: number;
   readonly when: 'before' | 'after';
 }
 
-export interface MortalStore {
+export interface CrashableStore {
   readonly written: readonly string[];
   /** Starts a run that ends at the given crash; with null it never crashes. */
-  live(death: StoreDeath | null): void;
+  live(death: StoreCrash | null): void;
 }
 
-export function createMortalStore(store: Store): MortalStore {
-  let death: StoreDeath | null = null;
+export function createCrashableStore(store: Store): CrashableStore {
+  let death: StoreCrash | null = null;
   const written: string[] = [];
   const mortal =
     <Args extends unknown[], Result>(name: string, write: (...args: Args) => Promise<Result>) =>

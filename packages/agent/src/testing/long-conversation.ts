@@ -2,10 +2,10 @@ import { silentLogger, silentMeter } from '@parley/core';
 import { type ChatModel, ModelError, type ModelRequest } from '@parley/models';
 import type { ContextSource, SourceTurn } from '@parley/prompt';
 import { estimateTokens } from '@parley/workspace';
-import { type Compactor, type CompactServices, createCompactor } from '../context/compactor.ts';
+import { type CompactionServices, type Compactor, createCompactor } from '../context/compactor.ts';
 import { openTurnScene, type TurnScene } from './turn-scene.ts';
 
-export interface LongTalk {
+export interface LongConversation {
   readonly scene: TurnScene;
   readonly asked: ModelRequest[];
   readonly summaries: ModelRequest[];
@@ -13,13 +13,13 @@ export interface LongTalk {
   readonly model: ChatModel;
   /** The turns for which sources were gathered. */
   readonly atHand: SourceTurn[];
-  otherWorker(more?: Partial<CompactServices>): Compactor;
+  otherWorker(more?: Partial<CompactionServices>): Compactor;
   /** Makes the next summary requests fail, or makes the next turn requests too long. */
   fail(what: 'summary' | 'turn', times: number): void;
   say(text: string): Promise<void>;
 }
 
-export interface TalkOptions {
+export interface LongConversationOptions {
   readonly contextTokens: number;
   readonly compacts?: boolean;
 }
@@ -27,10 +27,10 @@ export interface TalkOptions {
 /** Asks for the fact that `say('Remember: the code is 4711.')` states. */
 export const QUESTION = 'What is the code?';
 
-export async function openLongTalk({
+export async function openLongConversation({
   contextTokens,
   compacts = true,
-}: TalkOptions): Promise<LongTalk> {
+}: LongConversationOptions): Promise<LongConversation> {
   const asked: ModelRequest[] = [];
   const summaries: ModelRequest[] = [];
   const failing = { summary: 0, turn: 0 };
@@ -72,7 +72,7 @@ export async function openLongTalk({
     monotonic: () => 0,
     meter: silentMeter,
   };
-  const otherWorker = (more: Partial<CompactServices> = {}) =>
+  const otherWorker = (more: Partial<CompactionServices> = {}) =>
     createCompactor({ ...deps, log: silentLogger, ...more });
   inner = otherWorker();
   return {
@@ -107,7 +107,7 @@ function createForgetfulModel(
       const what = isSummary ? 'summary' : 'turn';
       failing[what] -= 1;
       if (failing[what] >= 0) throw new ModelError({ kind: 'too-long' }, 'test/long', 'too long');
-      const text = isSummary ? createNotesOf(request) : createAnswerTo(request);
+      const text = isSummary ? createTestSummary(request) : createTestAnswer(request);
       yield { type: 'text', text };
       const usage = { inputTokens: 1, outputTokens: 1, cachedInputTokens: 0, estimated: true };
       yield {
@@ -122,7 +122,7 @@ function createForgetfulModel(
   };
 }
 
-export function estimateTokensOf({ system, messages }: ModelRequest): number {
+export function estimateRequestTokens({ system, messages }: ModelRequest): number {
   const texts = [...system.map(({ text }) => text), ...messages.map(({ content }) => content)];
   return texts.reduce((sum, text) => sum + estimateTokens(text), 0);
 }
@@ -130,12 +130,12 @@ export function estimateTokensOf({ system, messages }: ModelRequest): number {
 const codeIn = (request: ModelRequest) =>
   /the code is \d+/.exec(request.messages.map(({ content }) => content).join('\n'))?.[0];
 
-function createAnswerTo(request: ModelRequest): string {
+function createTestAnswer(request: ModelRequest): string {
   if (!request.messages.at(-1)?.content.endsWith(QUESTION)) return 'I see. '.repeat(40);
   return codeIn(request) ?? 'I do not know.';
 }
 
-function createNotesOf(request: ModelRequest): string {
+function createTestSummary(request: ModelRequest): string {
   const isWanted = request.system.some(({ text }) => text.includes('Their own words'));
   const quotes = isWanted ? `\n# Their own words\n${copySentences(request)}` : '';
   return `# Asked to remember\n- ${codeIn(request) ?? 'none'}\n# Facts\n- They talk about birds.${quotes}`;

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { type Clock, createCheckRunner, silentLogger, silentMeter } from '@parley/core';
 import { type ChatModel, createChatModel, type ModelRequest, ModelSettings } from '@parley/models';
 import type { ContextSource } from '@parley/prompt';
-import type { HeartbeatOrder, Store } from '@parley/store';
-import { type Compactor, type CompactServices, createCompactor } from '../context/compactor.ts';
+import type { HeartbeatRunRequest, Store } from '@parley/store';
+import { type CompactionServices, type Compactor, createCompactor } from '../context/compactor.ts';
 import type { ReplayServices } from '../replay/replay.ts';
 import type { Tool } from '../tools/tool.ts';
 import type { TurnHook } from '../turn/turn-hooks.ts';
@@ -12,9 +12,9 @@ import { startTapeServer, type TapedReply } from './tape-server.ts';
 import { createCountingTool } from './tool-scene.ts';
 import {
   createAgent,
-  createHousePrompt,
+  createTestPrompt,
   openTurnScene,
-  type SceneExtras,
+  type SceneOptions,
   type TurnScene,
 } from './turn-scene.ts';
 import {
@@ -22,7 +22,7 @@ import {
   PLACE,
   runAsCommand,
   type SentFile,
-  type WriteOptions,
+  type WriteMessageOptions,
 } from './write-message.ts';
 
 /** What distinguishes one world from another. */
@@ -81,7 +81,7 @@ export async function openReplayWorld(options: WorldOptions) {
   writeFiles(scene.folder);
   const { store } = scene;
   const chatOf = (chat: string) => (name === undefined ? chat : `@${name}/${chat}`);
-  const write = (text: string, writing: WriteOptions = {}): Promise<void> =>
+  const write = (text: string, writing: WriteMessageOptions = {}): Promise<void> =>
     scene.write(text, { ...writing, conversationId: chatOf(writing.chat?.id ?? OWNER_CHAT) });
   const runs: RunTurnRecord[] = [];
   const run = async (what: string, lane: string): Promise<void> => {
@@ -99,7 +99,12 @@ export async function openReplayWorld(options: WorldOptions) {
     ...{ scene, server, model, requests, runs, write, run, chatOf, GROUP },
     services: createReplayServices(scene, size),
     /** Asks as the owner; `replies` are the model's next answers. */
-    async ask(what: string, text: string, replies: readonly TapedReply[], writing?: WriteOptions) {
+    async ask(
+      what: string,
+      text: string,
+      replies: readonly TapedReply[],
+      writing?: WriteMessageOptions,
+    ) {
       server.next(...replies);
       await write(text, writing);
       await run(what, chatOf(writing?.chat?.id ?? OWNER_CHAT));
@@ -160,10 +165,10 @@ function createTools(whileSpeaking: () => Promise<void>): readonly Tool[] {
   ];
 }
 
-function createExtras({ layout, agent: name, openStore }: WorldOptions): SceneExtras {
+function createExtras({ layout, agent: name, openStore }: WorldOptions): SceneOptions {
   return {
     ...(openStore !== undefined && { openStore }),
-    prompt: createHousePrompt(layout),
+    prompt: createTestPrompt(layout),
     agent: { ...createAgent('/w', 'Europe/Berlin'), ...(name !== undefined && { name }) },
     delegates: true,
     byNeed: true,
@@ -190,7 +195,7 @@ function openSummaries() {
       scene: { store, now },
       seed,
       ...deps
-    }: Pick<CompactServices, 'history' | 'contextTokens' | 'model'> & {
+    }: Pick<CompactionServices, 'history' | 'contextTokens' | 'model'> & {
       readonly scene: TurnScene;
       readonly seed: number;
     }): void {
@@ -212,7 +217,7 @@ function writeFiles(folder: string): void {
 
 function createReplayServices(
   { store, agent, media, now }: TurnScene,
-  { history, contextTokens }: Pick<CompactServices, 'history'> & { contextTokens: () => number },
+  { history, contextTokens }: Pick<CompactionServices, 'history'> & { contextTokens: () => number },
 ): ReplayServices {
   return {
     ...{ store, agent, media, history, contextTokens },
@@ -247,7 +252,7 @@ function createSource(): ContextSource {
   };
 }
 
-function createOrder(id: string, target: string): HeartbeatOrder {
+function createOrder(id: string, target: string): HeartbeatRunRequest {
   const lane = 'beat:main';
   return {
     ...{ id, agent: 'main', task: 'mail', target },

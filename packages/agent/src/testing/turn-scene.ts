@@ -11,16 +11,16 @@ import {
 } from '@parley/core';
 import { silentRuntime } from '@parley/core/testing';
 import {
-  type AnswerCut,
   type ChatModel,
+  type ExceededAnswerLimit,
   ModelError,
   type ModelFailure,
   type ModelRequest,
 } from '@parley/models';
 import {
-  createAssembler,
   createBuiltInLayers,
   createLayerRegistry,
+  createPromptAssembler,
   getLayout,
   type PromptAssembler,
 } from '@parley/prompt';
@@ -31,11 +31,11 @@ import { createPictureScaler, createReaderQueue } from '@parley/tools/documents'
 import { readHere } from '@parley/tools/testing/read-here';
 import { openWorkspace } from '@parley/workspace';
 import type { ApprovalRules } from '../approvals/approval-policy.ts';
-import { runHeartbeatsWith } from '../heartbeat/heartbeat-runner.ts';
+import { createHeartbeatRunner } from '../heartbeat/heartbeat-runner.ts';
 import type { MediaDeps } from '../media/read-attachment.ts';
 import { createSpendGuard, type SpendCaps, type SpendGuard, type SpendScope } from '../spend.ts';
 import { createDelegateTaskTool } from '../sub-agents/delegate-task.ts';
-import { runSubAgentsWith } from '../sub-agents/sub-agent-runner.ts';
+import { createSubAgentRunner } from '../sub-agents/sub-agent-runner.ts';
 import { createLocalTime } from '../time.ts';
 import type { Tool } from '../tools/tool.ts';
 import { type AddedTools, createToolRegistry } from '../tools/tool-registry.ts';
@@ -43,11 +43,11 @@ import type { TurnServices } from '../turn/means.ts';
 import { type PreviewChange, previewTurn } from '../turn/preview-turn.ts';
 import { createTurnRunner } from '../turn/run-turn.ts';
 import type { AgentProfile } from '../turn/turn.ts';
-import { OWNER_CHAT, PLACE, type WriteOptions, writeMessage } from './write-message.ts';
+import { OWNER_CHAT, PLACE, type WriteMessageOptions, writeMessage } from './write-message.ts';
 
 export type TurnScene = Awaited<ReturnType<typeof openTurnScene>>;
 
-export interface SceneExtras
+export interface SceneOptions
   extends Partial<
     Pick<
       TurnServices,
@@ -94,11 +94,11 @@ export interface SceneExtras
  * Opens a scene at 14:05 in Berlin on 21 November 2026, without speech, tools or hooks unless they
  * are given.
  */
-export async function openTurnScene(media: Partial<MediaDeps> = {}, extras: SceneExtras = {}) {
+export async function openTurnScene(media: Partial<MediaDeps> = {}, extras: SceneOptions = {}) {
   const { tools = [], sources = [], approvals, delegates = false, heartbeat, ...rest } = extras;
   const { openStore = (clock: Clock) => openMemoryStore({ clock }), ...more } = rest;
   const folder = createNamedFolder();
-  const { clock, later } = createMovableTime();
+  const { clock, later } = createFakeTime();
   const store = await openStore(clock);
   const workspace = await openWorkspace({ folder: join(folder, 'w'), templates: folder });
   const model = createScriptedModel();
@@ -106,30 +106,30 @@ export async function openTurnScene(media: Partial<MediaDeps> = {}, extras: Scen
   const logged: string[] = [];
   const woken: string[] = [];
   let made = 0;
-  const bus = createBusInto(events, createLoggerInto(logged));
+  const bus = createRecordingBus(events, createRecordingLogger(logged));
   const { wake, delegation } = createDelegation(store, woken, clock, extras);
   const deps: TurnServices = {
     ...silentRuntime,
     ...SETTLED,
     ...{ store, prompts: store.prompts, model },
-    prompt: createHousePrompt(),
+    prompt: createTestPrompt(),
     workspace,
     sources,
     tools: createRegistry(delegates === false ? tools : [...tools, delegation], extras),
     approvals: createApprovals(approvals),
     agent: createAgent(workspace.folder, 'Europe/Berlin'),
-    media: { ...createQuietMedia(), ...media },
+    media: { ...createStubMedia(), ...media },
     checks: createCheckRunner(),
     deliver: async (...to: unknown[]) => void woken.push(to.slice(0, 3).join('/')),
     bus,
-    log: createLoggerInto(logged),
-    spendGuard: createGuard(store, createLoggerInto(logged), extras.caps),
+    log: createRecordingLogger(logged),
+    spendGuard: createTestSpendGuard(store, createRecordingLogger(logged), extras.caps),
     clock,
     wake,
     heartbeat: { ...QUIET, ...heartbeat },
     ...more,
   };
-  const runTurn = runHeartbeatsWith(deps, runSubAgentsWith(deps, createTurnRunner(deps)));
+  const runTurn = createHeartbeatRunner(deps, createSubAgentRunner(deps, createTurnRunner(deps)));
   const begin = (conversationId = OWNER_CHAT) =>
     beginTurn(store, conversationId, `turn-${++made}`, clock());
   return {
@@ -147,13 +147,13 @@ export async function openTurnScene(media: Partial<MediaDeps> = {}, extras: Scen
     run: ({ turn, lease }: { turn: ClaimedTurn; lease: Lease }, signal = NEVER) =>
       runTurn(turn, lease, signal),
     preview: (turn: ClaimedTurn, change: PreviewChange) => previewTurn(turn, change, deps),
-    write: (text: string, writing: WriteOptions = {}) =>
+    write: (text: string, writing: WriteMessageOptions = {}) =>
       writeMessage(store, { messageId: `m${++made}`, text, now: clock() }, writing),
     async answerNext(conversationId?: string) {
       const { turn, lease } = await begin(conversationId);
       await runTurn(turn, lease, NEVER);
     },
-    owed: (chatId = OWNER_CHAT) => listOwed(store, chatId),
+    owed: (chatId = OWNER_CHAT) => listPendingTexts(store, chatId),
     async close() {
       await store.close();
       rmSync(folder, { recursive: true, force: true });
@@ -163,7 +163,7 @@ export async function openTurnScene(media: Partial<MediaDeps> = {}, extras: Scen
 
 function createRegistry(
   builtIn: readonly Tool[],
-  { live, byNeed = false }: Pick<SceneExtras, 'live' | 'byNeed'>,
+  { live, byNeed = false }: Pick<SceneOptions, 'live' | 'byNeed'>,
 ) {
   return createToolRegistry({ builtIn, byNeed, ...(live !== undefined && { live }) }).registry;
 }
@@ -183,7 +183,7 @@ function createNamedFolder(): string {
   return folder;
 }
 
-function createBusInto(events: LiveEvent[], log: Logger): LiveBus {
+function createRecordingBus(events: LiveEvent[], log: Logger): LiveBus {
   const bus = createLocalBus(log);
   bus.subscribe((event) => void events.push(event));
   return bus;
@@ -194,16 +194,16 @@ const QUIET: TurnServices['heartbeat'] = {
   limits: async () => ({}),
 };
 
-export function createHousePrompt(layout = 'parley'): PromptAssembler {
+export function createTestPrompt(layout = 'parley'): PromptAssembler {
   const layers = createLayerRegistry(createBuiltInLayers());
-  return createAssembler({ layers, layout: getLayout(layout) });
+  return createPromptAssembler({ layers, layout: getLayout(layout) });
 }
 
 function createDelegation(
   { subAgents }: Store,
   woken: string[],
   clock: Clock,
-  { delegates: to, subAgentLimits: bounds }: SceneExtras,
+  { delegates: to, subAgentLimits: bounds }: SceneOptions,
 ) {
   const wake = async (lane: string) => void woken.push(lane);
   const newId = (kind: string) => `${kind}_${woken.length}`;
@@ -222,7 +222,7 @@ async function beginTurn(store: Store, conversationId: string, turnId: string, n
 
 const NEVER = new AbortController().signal;
 
-function createMovableTime() {
+function createFakeTime() {
   let now = Date.UTC(2026, 10, 21, 13, 5);
   const later = (ms: number): void => {
     now += ms;
@@ -240,7 +240,7 @@ function createApprovals(rules: Partial<ApprovalRules> = {}) {
   return { rules: { ...usual, ...rules }, newCode };
 }
 
-function createQuietMedia(): MediaDeps {
+function createStubMedia(): MediaDeps {
   return {
     readDocument: readHere,
     scalePicture: createPictureScaler({ queue: createReaderQueue() }),
@@ -251,7 +251,7 @@ function createQuietMedia(): MediaDeps {
   };
 }
 
-function createGuard(
+function createTestSpendGuard(
   store: Store,
   log: Logger,
   caps: SpendCaps = { capOwners: false },
@@ -262,7 +262,7 @@ function createGuard(
 }
 
 /** A turn that was claimed for these messages and has not run yet. */
-export function createClaimed(...messages: readonly InboxRow[]): ClaimedTurn {
+export function createClaimedTurn(...messages: readonly InboxRow[]): ClaimedTurn {
   return {
     turnId: 't',
     conversationId: 'c',
@@ -280,7 +280,7 @@ export function createAgent(workspace: string, timeZone: string): AgentProfile {
   return { id: 'main', identity: {}, workspace, timeZone, localTime, clockMinutes: 10 };
 }
 
-function createLoggerInto(lines: string[]): Logger {
+function createRecordingLogger(lines: string[]): Logger {
   const at = (level: string) => (facts: object, message: string) =>
     void lines.push(`${level}: ${message} ${JSON.stringify(facts)}`);
   const log: Logger = {
@@ -293,7 +293,7 @@ function createLoggerInto(lines: string[]): Logger {
   return log;
 }
 
-async function listOwed(store: Store, chatId: string): Promise<readonly string[]> {
+async function listPendingTexts(store: Store, chatId: string): Promise<readonly string[]> {
   const rows = await store.outbox.recent({ ...PLACE, chatId }, 100);
   return rows.map(({ part }) => part.body.plain);
 }
@@ -305,7 +305,7 @@ export type ScriptStep =
       /** An error that breaks off the stream. */
       readonly breaks?: ModelFailure;
       /** The limit at which the answer is truncated. */
-      readonly cut?: AnswerCut;
+      readonly cut?: ExceededAnswerLimit;
       /** The finish reason, if it is not the normal end. */
       readonly finish?: string;
       /** The id of another model that answers instead. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Attachment, InboundMessage, ReplyRoute } from '@parley/core';
 import type { CommandTransaction, Store } from '@parley/store';
 
-export interface WriteOptions {
+export interface WriteMessageOptions {
   readonly chat?: InboundMessage['chat'];
   readonly sender?: InboundMessage['sender'];
   readonly files?: readonly SentFile[];
@@ -55,7 +55,7 @@ export async function writeMessage(
     client,
     conversationId = chat.id,
     ...more
-  }: WriteOptions,
+  }: WriteMessageOptions,
 ): Promise<void> {
   const attachments = files.map(({ bytes: _bytes, ...file }) => ({ ...file, ref: 'r' }));
   const message: InboundMessage = {

@@ -2,7 +2,7 @@ import { silentLogger } from '@parley/core';
 import { type ChatModel, createChatModel, ModelSettings } from '@parley/models';
 
 /** A server, its requests as JSON, and a model that uses the server. */
-export interface WrittenModel {
+export interface CannedModel {
   readonly model: ChatModel;
   readonly asked: string[];
 }
@@ -11,7 +11,7 @@ export interface WrittenModel {
  * A model whose server streams these answers unchanged, a few characters at a time. The last answer
  * is repeated for all further requests.
  */
-export function createWrittenModel(...texts: readonly string[]): WrittenModel {
+export function createCannedModel(...texts: readonly string[]): CannedModel {
   const asked: string[] = [];
   const fetch: typeof globalThis.fetch = async (_url, init) => {
     asked.push(await new Response(init?.body).text());

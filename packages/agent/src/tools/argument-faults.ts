@@ -1,5 +1,5 @@
 import type { ModelTool, ModelToolCall } from '@parley/models';
-import { fitCall } from '@parley/models/calls';
+import { coerceCall } from '@parley/models/calls';
 import type { z } from 'zod';
 
 /** The maximum length of quoted arguments that are not a JSON object, in characters. */
@@ -19,7 +19,7 @@ export function explainArgumentFault(
   offered: ModelTool | undefined,
 ): string {
   const checked = input === null ? null : tool.input.safeParse(input);
-  const fitted = offered === undefined ? null : fitCall(call, [offered]);
+  const fitted = offered === undefined ? null : coerceCall(call, [offered]);
   const begin = `${tool.name} was not run, because its arguments`;
   if (input === null) {
     const problem = fitted?.kind === 'misfit' ? `: ${fitted.problem}` : '';

@@ -1,7 +1,7 @@
 import { stripNoncharacters } from '@parley/core';
 import { z } from 'zod';
 import { CHOICE_CHARACTERS, MAX_CHOICES } from '../approvals/ask-person.ts';
-import { type AskedPerson, createFailure, defineTool, type Tool } from './tool.ts';
+import { createFailedOutcome, defineTool, type PersonAnswer, type Tool } from './tool.ts';
 
 const Choice = z.string().trim().min(1).max(CHOICE_CHARACTERS);
 
@@ -24,7 +24,7 @@ export const askUserTool: Tool = defineTool({
     choices: z.array(Choice).min(2).max(MAX_CHOICES),
   }),
   async run({ question, choices }, { ask }) {
-    if (ask === undefined) return createFailure(NO_PERSON);
+    if (ask === undefined) return createFailedOutcome(NO_PERSON);
     return toAskResult(await ask({ question: stripNoncharacters(question), choices }));
   },
 });
@@ -32,7 +32,7 @@ export const askUserTool: Tool = defineTool({
 const NO_PERSON =
   'Not asked: no person waits for this turn. Decide yourself, or put the question into what you write.';
 
-function toAskResult(asked: AskedPerson) {
+function toAskResult(asked: PersonAnswer) {
   switch (asked.kind) {
     case 'chose':
       return { text: `They chose: ${asked.answer}` };
@@ -41,10 +41,10 @@ function toAskResult(asked: AskedPerson) {
     case 'skipped':
       return { text: 'They skipped the question. Go on without an answer.' };
     case 'late':
-      return createFailure(
+      return createFailedOutcome(
         `No answer within ${asked.waited}. Go on without it, and say what you assumed.`,
       );
     case 'no-person':
-      return createFailure(NO_PERSON);
+      return createFailedOutcome(NO_PERSON);
   }
 }

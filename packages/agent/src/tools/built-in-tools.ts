@@ -12,7 +12,7 @@ import { createDelegateTaskTool } from '../sub-agents/delegate-task.ts';
 import { askUserTool } from './ask-user.ts';
 import { createExecTool, type ExecDeps } from './exec.ts';
 import { createMessageTool } from './message.ts';
-import { createOwnMessageTools, type OwnMessagesDeps } from './own-messages.ts';
+import { type BotMessageToolDeps, createBotMessageTools } from './own-messages.ts';
 import { createProposeSoulTool } from './propose-soul-change.ts';
 import { createReadDocumentTool, type ReadDocumentDeps } from './read-document.ts';
 import { grepTool, listTool, readTool } from './read-files.ts';
@@ -38,7 +38,7 @@ export interface BuiltInToolDeps {
   readonly documents?: ReadDocumentDeps;
   readonly sendFile?: SendFileDeps;
   readonly speak?: SpeakDeps;
-  readonly ownMessages?: OwnMessagesDeps;
+  readonly ownMessages?: BotMessageToolDeps;
   readonly soul?: Parameters<typeof createProposeSoulTool>[0];
   readonly exec?: ExecDeps;
   readonly web?: WebSettings;
@@ -86,7 +86,7 @@ export function createBuiltInTools({
     ...(documents === undefined ? [] : [createReadDocumentTool(documents)]),
     ...(sendFile === undefined ? [] : [createSendFileTool(sendFile)]),
     ...(speak === undefined ? [] : [createSpeakTool(speak)]),
-    ...(ownMessages === undefined ? [] : createOwnMessageTools(ownMessages)),
+    ...(ownMessages === undefined ? [] : createBotMessageTools(ownMessages)),
     ...(soul === undefined ? [] : [createProposeSoulTool(soul)]),
     ...(exec === undefined ? [] : [createExecTool(exec)]),
     ...(web === undefined ? [] : createWebTools(web)),

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { stripVTControlCharacters } from 'node:util';
 import type { ContextSource } from '@parley/prompt';
-import type { CommandResult, EndingReason } from '@parley/tools/sandbox';
+import type { CommandResult, TerminationReason } from '@parley/tools/sandbox';
 import {
   CLOSED_TO_COMMANDS,
   listOtherFiles,
@@ -116,7 +116,7 @@ function describeExit({ exitCode, signal, ended, tookMs }: CommandResult): strin
   return `[Exit code ${exitCode}${signal === null ? '' : ` (${signal})`} ${took}.]`;
 }
 
-const WHY: Readonly<Record<EndingReason, string>> = {
+const WHY: Readonly<Record<TerminationReason, string>> = {
   time: 'it exceeded its time limit',
   stopped: 'the turn was stopped',
   processes: 'it started too many processes',

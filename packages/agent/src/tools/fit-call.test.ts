@@ -2,7 +2,7 @@ import type { Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { fitToolCall } from './fit-call.ts';
+import { correctToolCall } from './fit-call.ts';
 import { createCronTool } from './time-tools.ts';
 import { defineTool, type Tool } from './tool.ts';
 import { createToolRegistry } from './tool-registry.ts';
@@ -21,7 +21,7 @@ function fitted(tool: Tool, written: unknown, from: 'Parley' | 'a plugin' = 'Par
     from === 'Parley' ? { builtIn: [tool] } : { builtIn: [], added: [{ from, tools: [tool] }] },
   );
   const call = { id: 'x', name: tool.name, arguments: JSON.stringify(written) };
-  return JSON.parse(fitToolCall(call, registry.for(OWNER), isQuickToCheck).arguments);
+  return JSON.parse(correctToolCall(call, registry.for(OWNER), isQuickToCheck).arguments);
 }
 
 let store: Store;

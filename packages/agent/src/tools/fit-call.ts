@@ -1,6 +1,6 @@
 import { isPlaceholder } from '@parley/core';
 import type { ModelToolCall } from '@parley/models';
-import { fitCall } from '@parley/models/calls';
+import { coerceCall } from '@parley/models/calls';
 import type { ToolSet } from './tool-set.ts';
 
 /**
@@ -10,12 +10,12 @@ import type { ToolSet } from './tool-set.ts';
  * call. `isQuick` means that validating these arguments takes almost no time. This module is loaded
  * with the first tool call.
  */
-export function fitToolCall(
+export function correctToolCall(
   call: ModelToolCall,
   tools: ToolSet,
   isQuick: (name: string, input: unknown, tools: ToolSet) => boolean,
 ): ModelToolCall {
-  const fitted = fitCall(call, tools.definitions);
+  const fitted = coerceCall(call, tools.definitions);
   if (fitted.kind === 'no-tool') return call;
   if (fitted.kind === 'misfit') return fitted.call;
   const { name, arguments: written } = fitted.call;

@@ -2,7 +2,7 @@ import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { EXPECTED_ABILITIES } from '@parley/prompt';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createHousePrompt, openTurnScene, type TurnScene } from '../testing/turn-scene.ts';
+import { createTestPrompt, openTurnScene, type TurnScene } from '../testing/turn-scene.ts';
 import { readMentionedFiles } from './mentioned-files.ts';
 
 const AGENT = join(import.meta.dirname, '..');
@@ -43,7 +43,7 @@ describe('files that a message mentions', () => {
   };
 
   async function asked(text: string, place: 'direct' | 'group', layout = 'zeus') {
-    scene = await openTurnScene({}, { prompt: createHousePrompt(layout) });
+    scene = await openTurnScene({}, { prompt: createTestPrompt(layout) });
     for (const [name, written] of Object.entries(FILES)) {
       mkdirSync(dirname(join(scene.folder, name)), { recursive: true });
       writeFileSync(join(scene.folder, name), written);

@@ -21,11 +21,11 @@ const MENTION =
  */
 export async function readMentionedFiles(
   view: Pick<WorkspaceView, 'read'>,
-  messages: readonly NamingMessage[],
+  messages: readonly FileMentionMessage[],
 ): Promise<readonly WorkspaceFile[]> {
   const files: WorkspaceFile[] = [];
   let room = MAX_IN_ALL;
-  for (const name of listMentionedNames(messages)) {
+  for (const name of listMentionedFileNames(messages)) {
     const file = await view.read(name, Math.min(MAX_OF_ONE, room));
     if (file.kind === 'absent') continue;
     room -= file.cut?.shown ?? file.text.length;
@@ -36,13 +36,13 @@ export async function readMentionedFiles(
   return files;
 }
 
-type NamingMessage = Pick<
+type FileMentionMessage = Pick<
   InboundMessage,
   'text' | 'trigger' | 'attachments' | 'replyTo' | 'authored'
 >;
 
 /** File names in forwarded text are ignored, because the person did not write them. */
-function listMentionedNames(messages: readonly NamingMessage[]): readonly string[] {
+function listMentionedFileNames(messages: readonly FileMentionMessage[]): readonly string[] {
   const said = messages.map((message) =>
     message.trigger === 'cron' ? message.text : getTypedText(message),
   );

@@ -1,12 +1,15 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { openTurnScene, type SceneExtras, type TurnScene } from '../testing/turn-scene.ts';
-import { PLACE, type WriteOptions } from '../testing/write-message.ts';
+import { openTurnScene, type SceneOptions, type TurnScene } from '../testing/turn-scene.ts';
+import { PLACE, type WriteMessageOptions } from '../testing/write-message.ts';
 import { createMessageTool } from './message.ts';
 
 const BO = { id: '2', name: 'Bo', isBot: false };
-const FAMILY: WriteOptions = { chat: { id: '-9', type: 'group', title: 'Family' }, sender: BO };
+const FAMILY: WriteMessageOptions = {
+  chat: { id: '-9', type: 'group', title: 'Family' },
+  sender: BO,
+};
 /** Another chat of the same owner with the bot, for example on another platform. */
-const PHONE: WriteOptions = { chat: { id: 'phone', type: 'direct' }, fromOwner: true };
+const PHONE: WriteMessageOptions = { chat: { id: 'phone', type: 'direct' }, fromOwner: true };
 const NAMED = { family: { ...PLACE, chat: '-9' }, gone: { ...PLACE, account: 'x', chat: '1' } };
 
 let scene: TurnScene;
@@ -14,7 +17,7 @@ afterEach(() => scene?.close());
 
 async function open(
   chats: Parameters<typeof createMessageTool>[0]['chats'] = {},
-  extras?: SceneExtras,
+  extras?: SceneOptions,
 ) {
   const stored = {
     get inbox() {
@@ -49,7 +52,7 @@ const sends = (to: string, text: string) => ({
 const result = () => scene.model.asked.at(-1)?.messages.at(-1)?.content ?? '';
 const owed = (chatId: string) => scene.store.outbox.recent({ ...PLACE, chatId }, 50);
 /** A chat in which a person has written and received an answer. */
-async function used(writing: WriteOptions, text = 'hello'): Promise<void> {
+async function used(writing: WriteMessageOptions, text = 'hello'): Promise<void> {
   await scene.write(text, writing);
   await scene.answerNext(writing.chat?.id);
 }
@@ -123,7 +126,10 @@ describe('a message to another chat', () => {
   it.each([
     ['in a group', FAMILY],
     ['an owner in a group', { ...FAMILY, sender: { id: '1', name: 'Ada', isBot: false } }],
-    ['a stranger', { chat: { id: 'bo', type: 'direct' }, sender: BO } satisfies WriteOptions],
+    [
+      'a stranger',
+      { chat: { id: 'bo', type: 'direct' }, sender: BO } satisfies WriteMessageOptions,
+    ],
   ])('[W02] cannot be sent on behalf of %s', async (_, writing) => {
     await open(NAMED, { approvals: { auto: ['message'] } });
     await used(PHONE);

@@ -9,7 +9,13 @@ import type { InboxRow, Store } from '@parley/store';
 import { z } from 'zod';
 import { type PostDeps, type PostedMessage, postMessage } from '../post-message.ts';
 import { FILE_HINT, openOutgoingFile } from './send-file.ts';
-import { createFailure, defineTool, type Tool, type ToolCall, type ToolOutcome } from './tool.ts';
+import {
+  createFailedOutcome,
+  defineTool,
+  type Tool,
+  type ToolCall,
+  type ToolOutcome,
+} from './tool.ts';
 
 interface MessageToolDeps extends OwnerChatDeps, Omit<PostDeps, 'clock'> {
   readonly chats: Readonly<Record<string, NamedChat>>;
@@ -44,12 +50,13 @@ export function createMessageTool(deps: MessageToolDeps): Tool {
     async run({ to, text, file: name }, call): Promise<ToolOutcome> {
       const here = call.messages?.at(-1);
       const found = await findChat(deps, to, here);
-      if (found.kind === 'none') return createFailure(`Not sent. ${found.reason}`);
+      if (found.kind === 'none') return createFailedOutcome(`Not sent. ${found.reason}`);
       const file =
         name === undefined
           ? undefined
           : await openOutgoingFile(deps.store, call, { name }, found.route);
-      if (file !== undefined && 'reason' in file) return createFailure(`Not sent. ${file.reason}`);
+      if (file !== undefined && 'reason' in file)
+        return createFailedOutcome(`Not sent. ${file.reason}`);
       const isAsked = found.isOwners && here !== undefined && here.trigger === undefined;
       const posted = await postMessage(
         { ...deps, clock: call.clock },
@@ -62,7 +69,7 @@ export function createMessageTool(deps: MessageToolDeps): Tool {
           ...(file !== undefined && { file }),
         },
       );
-      if (!('chat' in posted)) return createFailure(REFUSED[posted.kind]);
+      if (!('chat' in posted)) return createFailedOutcome(REFUSED[posted.kind]);
       await addToGroupContext(deps, found, text, call);
       call.log.info({ turn: call.turnId, ...posted.chat, post: posted.kind }, 'message posted');
       return { text: `Your message to ${to} is on its way, on ${found.route.channel}.` };
@@ -96,7 +103,7 @@ function createMessageInput(names: readonly string[]) {
 /** Adds the message to its chat's context, so that the agent understands replies to it there. */
 async function addToGroupContext(
   { store }: MessageToolDeps,
-  { route, conversationId }: Extract<FoundChat, { kind: 'chat' }>,
+  { route, conversationId }: Extract<ChatLookup, { kind: 'chat' }>,
   text: string,
   { callId, reader, clock }: ToolCall,
 ): Promise<void> {
@@ -109,7 +116,7 @@ async function addToGroupContext(
   );
 }
 
-type FoundChat =
+type ChatLookup =
   | {
       readonly kind: 'chat';
       readonly route: ReplyRoute;
@@ -130,20 +137,22 @@ async function findChat(
   deps: MessageToolDeps,
   to: string,
   here: InboundMessage | undefined,
-): Promise<FoundChat> {
+): Promise<ChatLookup> {
   const owners = OWNER.exec(to);
-  if (owners !== null) return findOwnersChat(deps, owners[1], here);
+  if (owners !== null) return lookUpOwnerChat(deps, owners[1], here);
   const named = Object.hasOwn(deps.chats, to) ? deps.chats[to] : undefined;
   if (named !== undefined) return findChatByName(deps, to, named, here);
   const known = ['owner', ...Object.keys(deps.chats)].join(', ');
-  return createNoChat(`No chat is called ${JSON.stringify(to.slice(0, 80))}. There are: ${known}.`);
+  return createChatNotFound(
+    `No chat is called ${JSON.stringify(to.slice(0, 80))}. There are: ${known}.`,
+  );
 }
 
-async function findOwnersChat(
+async function lookUpOwnerChat(
   deps: MessageToolDeps,
   channel: string | undefined,
   here: InboundMessage | undefined,
-): Promise<FoundChat> {
+): Promise<ChatLookup> {
   const others: InboxRow[] = [];
   for await (const { last } of listOwnerChats(deps)) {
     const { message } = last;
@@ -153,9 +162,11 @@ async function findOwnersChat(
   // Prefers a chat with the owner who asks.
   const own = others.find(({ message }) => message.sender.id === here?.sender.id);
   const row = own ?? others[0];
-  if (row !== undefined) return toOneChat(row, { isOwners: true });
+  if (row !== undefined) return toResolvedChat(row, { isOwners: true });
   const where = channel === undefined ? 'no other direct chat' : `no other chat on ${channel}`;
-  return createNoChat(`The owner has used ${where} lately. What you answer reaches them here.`);
+  return createChatNotFound(
+    `The owner has used ${where} lately. What you answer reaches them here.`,
+  );
 }
 
 async function findChatByName(
@@ -163,14 +174,16 @@ async function findChatByName(
   name: string,
   named: NamedChat,
   here: InboundMessage | undefined,
-): Promise<FoundChat> {
+): Promise<ChatLookup> {
   const known = await findNamedChat(deps, name, named);
   if (known.kind === 'none') return known;
   const { last, inThread } = known;
   if (inThread && isSameChat(last.message, here)) {
-    return createNoChat(`${name} is the chat that you answer in: say it there as your answer.`);
+    return createChatNotFound(
+      `${name} is the chat that you answer in: say it there as your answer.`,
+    );
   }
-  const found = toOneChat(last, { isOwners: false });
+  const found = toResolvedChat(last, { isOwners: false });
   if (inThread) return found;
   const { threadId: _, ...route } = found.route;
   const { thread } = named;
@@ -178,15 +191,15 @@ async function findChatByName(
   return { ...found, route: toThread, conversationId: null };
 }
 
-type FoundOneChat = Extract<FoundChat, { kind: 'chat' }>;
+type ResolvedChat = Extract<ChatLookup, { kind: 'chat' }>;
 
-function toOneChat(
+function toResolvedChat(
   { route, conversationId }: InboxRow,
-  { isOwners }: Pick<FoundOneChat, 'isOwners'>,
+  { isOwners }: Pick<ResolvedChat, 'isOwners'>,
 ) {
   // The message does not quote another message.
   const { replyToMessageId: _, ...free } = route;
-  return { kind: 'chat', route: free, conversationId, isOwners } as const satisfies FoundOneChat;
+  return { kind: 'chat', route: free, conversationId, isOwners } as const satisfies ResolvedChat;
 }
 
 function isSameChat(one: InboundMessage, other: InboundMessage | undefined): boolean {
@@ -199,6 +212,6 @@ function isSameChat(one: InboundMessage, other: InboundMessage | undefined): boo
   );
 }
 
-function createNoChat(reason: string): FoundChat {
+function createChatNotFound(reason: string): ChatLookup {
   return { kind: 'none', reason };
 }

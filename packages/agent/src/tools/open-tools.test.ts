@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { createCountingTool, say } from '../testing/tool-scene.ts';
 import {
   openTurnScene,
-  type SceneExtras,
+  type SceneOptions,
   type ScriptStep,
   type TurnScene,
 } from '../testing/turn-scene.ts';
@@ -88,7 +88,7 @@ describe('tools that are offered by need', () => {
 let scene: TurnScene;
 afterEach(() => scene?.close());
 
-async function open(extras: SceneExtras = {}): Promise<void> {
+async function open(extras: SceneOptions = {}): Promise<void> {
   scene = await openTurnScene({}, { tools: TOOLS, byNeed: true, ...extras });
 }
 

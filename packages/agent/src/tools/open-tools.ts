@@ -1,8 +1,8 @@
 import { type ModelTool, type ModelToolCall, parseToolArguments } from '@parley/models';
 import { OPEN_TOOLS, type ToolNote } from '@parley/prompt';
 import { z } from 'zod';
-import type { Round } from '../loop/turn-journal.ts';
-import { createFailure, defineTool, type Tool } from './tool.ts';
+import type { TurnRound } from '../loop/turn-journal.ts';
+import { createFailedOutcome, defineTool, type Tool } from './tool.ts';
 import { toDefinition } from './tool-definition.ts';
 
 /** This group opens by itself once a document was sent, so the catalog omits it. */
@@ -63,7 +63,7 @@ export function createOpenTools(set: GroupedTools): OpenTools | null {
           ? []
           : [`There is no group ${quoted.join(', ')}. There are: ${names.join(', ')}.`]),
       ].join(' ');
-      return opened.length === 0 ? createFailure(text) : { text };
+      return opened.length === 0 ? createFailedOutcome(text) : { text };
     },
   });
   const listed = groups.flatMap(({ tools }) => tools.map(({ name }) => name));
@@ -89,7 +89,7 @@ function listGroups({ notes, groups }: GroupedTools): readonly ToolGroup[] {
  */
 export function listOpenGroups(
   open: readonly string[],
-  rounds: readonly Round[],
+  rounds: readonly TurnRound[],
   { groups }: Pick<GroupedTools, 'groups'>,
 ): readonly string[] {
   const known = new Set(groups.values());

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { listToolMessages, openTurnScene, type TurnScene } from '../testing/turn-scene.ts';
 import { PLACE } from '../testing/write-message.ts';
-import { createOwnMessageTools, listMissingActions } from './own-messages.ts';
+import { createBotMessageTools, listMissingActions } from './own-messages.ts';
 
 const ACTS = ['react', 'edit', 'delete'] as const;
 const CHAT = { ...PLACE, chatId: 'c' };
@@ -15,7 +15,7 @@ async function open(): Promise<void> {
       return scene.store.outbox;
     },
   };
-  const tools = createOwnMessageTools({
+  const tools = createBotMessageTools({
     store: stored,
     deliver: async () => {},
     owners: ['test:1'],

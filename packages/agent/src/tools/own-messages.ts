@@ -1,10 +1,16 @@
 import type { InboundMessage, PartAction, ReplyRoute } from '@parley/core';
-import type { NewPart, OwnAnswer, PostRequest, Store } from '@parley/store';
+import type { AgentAnswer, NewPart, PostRequest, Store } from '@parley/store';
 import { z } from 'zod';
 import { type PostDeps, renderParts } from '../post-message.ts';
-import { createFailure, defineTool, type Tool, type ToolCall, type ToolOutcome } from './tool.ts';
+import {
+  createFailedOutcome,
+  defineTool,
+  type Tool,
+  type ToolCall,
+  type ToolOutcome,
+} from './tool.ts';
 
-export interface OwnMessagesDeps extends Omit<PostDeps, 'clock'> {
+export interface BotMessageToolDeps extends Omit<PostDeps, 'clock'> {
   readonly store: Pick<Store, 'outbox'>;
   readonly owners: readonly string[];
 }
@@ -47,7 +53,7 @@ const Back = z
  * (F04), as far as the channel supports it. These actions go through the outbox, in order with all
  * other messages, so a crash does not lose them.
  */
-export function createOwnMessageTools(deps: OwnMessagesDeps): readonly Tool[] {
+export function createBotMessageTools(deps: BotMessageToolDeps): readonly Tool[] {
   return [
     defineTool({
       ...SHARED,
@@ -58,7 +64,8 @@ export function createOwnMessageTools(deps: OwnMessagesDeps): readonly Tool[] {
       async run({ emoji }, call) {
         const answered = call.messages?.at(-1);
         const messageId = isWrittenInChat(answered, call.route) ? answered?.messageId : undefined;
-        if (messageId === undefined) return createFailure('Not done: no message is answered here.');
+        if (messageId === undefined)
+          return createFailedOutcome('Not done: no message is answered here.');
         const text = `[reacted with ${emoji}]`;
         return actOnMessage(
           deps,
@@ -74,11 +81,13 @@ export function createOwnMessageTools(deps: OwnMessagesDeps): readonly Tool[] {
       summary: 'Edits one of your messages in this chat.',
       input: z.object({ message: Back, text: z.string().trim().min(1).max(4_000) }),
       async run({ message, text }, call) {
-        const own = await findOwnMessage(deps, call, message);
+        const own = await findBotMessage(deps, call, message);
         if ('text' in own) return own;
         const [body, ...more] = call.route ? await renderParts(text, call.route) : [];
         if (body === undefined || more.length > 0) {
-          return createFailure('Not edited: the text must be visible and fit into one message.');
+          return createFailedOutcome(
+            'Not edited: the text must be visible and fit into one message.',
+          );
         }
         const { partId, messageId } = own;
         const changes = { partId, how: 'edited' } as const;
@@ -92,7 +101,7 @@ export function createOwnMessageTools(deps: OwnMessagesDeps): readonly Tool[] {
       hint: 'Only if the person asks for it, or it was sent by mistake.',
       input: z.object({ message: Back }),
       async run({ message }, call) {
-        const own = await findOwnMessage(deps, call, message);
+        const own = await findBotMessage(deps, call, message);
         if ('text' in own) return own;
         const body = { text: '', plain: '[deleted a message]' };
         const { partId, messageId } = own;
@@ -121,16 +130,16 @@ function isWrittenInChat(
 }
 
 /** Finds the answer that is `back` answers ago, if the people in the turn may change it. */
-async function findOwnMessage(
-  { store, owners }: OwnMessagesDeps,
+async function findBotMessage(
+  { store, owners }: BotMessageToolDeps,
   { route, reader: { conversationId }, messages = [] }: ToolCall,
   back: number,
-): Promise<OwnAnswer | ToolOutcome> {
-  if (route === undefined) return createFailure('Not done: nothing is answered here.');
+): Promise<AgentAnswer | ToolOutcome> {
+  if (route === undefined) return createFailedOutcome('Not done: nothing is answered here.');
   const own = await store.outbox.ownAnswers({ conversationId, route }, MAX_BACK);
   const answer = own[back - 1];
   if (answer === undefined) {
-    return createFailure(
+    return createFailedOutcome(
       `Not done: there are ${own.length} messages of yours here that can be changed.`,
     );
   }
@@ -139,21 +148,21 @@ async function findOwnMessage(
   );
   const people = messages.map(({ channel, sender }) => `${channel}:${sender.id}`);
   if (canChangeAnswer({ isAlone, people, owners }, answer.people)) return answer;
-  return createFailure(OF_OTHERS);
+  return createFailedOutcome(OF_OTHERS);
 }
 
 const OF_OTHERS =
   'Not done: that message answers another person. In a group, people can have the answers to themselves changed, and only your owner can have others changed. Say so.';
 
 async function actOnMessage(
-  { store, deliver }: OwnMessagesDeps,
+  { store, deliver }: BotMessageToolDeps,
   { route, callId, turnId, clock }: ToolCall,
   kind: PartAction,
   body: NewPart['body'],
   changes?: PostRequest['changes'],
 ): Promise<ToolOutcome> {
   if (route === undefined || route.acts?.includes(kind.kind) !== true) {
-    return createFailure('Not done: this chat cannot do that.');
+    return createFailedOutcome('Not done: this chat cannot do that.');
   }
   const part = { route, body, act: kind };
   const turn = { id: turnId, most: MAX_PER_TURN };
@@ -165,7 +174,7 @@ async function actOnMessage(
   };
   const posted = await store.outbox.post(post, clock());
   if (!('chat' in posted)) {
-    return createFailure(
+    return createFailedOutcome(
       'Not done: this turn was stopped, the message is gone, a person has taken over the chat, or the turn has reached its maximum number of actions.',
     );
   }

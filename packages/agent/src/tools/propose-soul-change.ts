@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { SoulService } from '../soul/soul-service.ts';
 import { formatLocalMoment, MAX_SOUL } from '../soul/soul-text.ts';
 import type { LocalTime } from '../time.ts';
-import { createFailure, defineTool, type Tool, type ToolOutcome } from './tool.ts';
+import { createFailedOutcome, defineTool, type Tool, type ToolOutcome } from './tool.ts';
 
 const HINT =
   'SOUL.md says who you are. When the owner wants you to change permanently, or has corrected your manner more than once. Take small steps. A proposal is evaluated and the owner can veto it; nothing changes before that: say so, and do not claim that you have changed.';
@@ -60,20 +60,20 @@ export function createProposeSoulTool({
     ): Promise<ToolOutcome> {
       const asked = messages?.at(-1);
       if (asked === undefined || asked.trigger !== undefined) {
-        return createFailure('Not proposed: only in a conversation with the owner.');
+        return createFailedOutcome('Not proposed: only in a conversation with the owner.');
       }
       const inUse = (await service.current())?.text ?? '';
       const text = approved ?? whole ?? applyReplacements(inUse, replacements);
-      if (typeof text !== 'string') return createFailure(text.refusal);
+      if (typeof text !== 'string') return createFailedOutcome(text.refusal);
       const askedBy = `call:${callId}`;
       const author = { author: 'agent', by: 'the agent' } as const;
       const answer = await service.propose({ ...author, askedBy, text, reason });
-      if (answer.kind === 'refused') return createFailure(`Not proposed. ${answer.reason}`);
+      if (answer.kind === 'refused') return createFailedOutcome(`Not proposed. ${answer.reason}`);
       const { number, state, score, findings, appliesAt } = answer.version;
       const found = findings.map(({ text }) => `- ${text}`).join('\n');
       switch (state) {
         case 'refused':
-          return createFailure(
+          return createFailedOutcome(
             `Proposal ${number} did not pass the evaluation (${score} of 100):\n${found}\nSOUL.md stays as it is.`,
           );
         case 'passed':

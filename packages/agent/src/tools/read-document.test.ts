@@ -6,7 +6,7 @@ import {
   type ScriptStep,
   type TurnScene,
 } from '../testing/turn-scene.ts';
-import type { SentFile, WriteOptions } from '../testing/write-message.ts';
+import type { SentFile, WriteMessageOptions } from '../testing/write-message.ts';
 import { createReadDocumentTool } from './read-document.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
@@ -16,7 +16,7 @@ const document = (text: string): SentFile => ({
   ...{ kind: 'document', name: 'report.txt' },
   bytes: new TextEncoder().encode(text),
 });
-const OTHERS: WriteOptions = { chat: { id: '-9', type: 'group', title: 'Team' } };
+const OTHERS: WriteMessageOptions = { chat: { id: '-9', type: 'group', title: 'Team' } };
 
 let scene: TurnScene;
 beforeEach(async () => {
@@ -34,7 +34,10 @@ const heard = () => listToolMessages(scene.model.asked.at(-1)).at(-1)?.content ?
 const read = (file: string, more: object = {}): ScriptStep => ({
   calls: [{ name: 'read_document', with: { file, ...more } }],
 });
-async function turn(writing: WriteOptions = {}, ...scripts: readonly ScriptStep[]): Promise<void> {
+async function turn(
+  writing: WriteMessageOptions = {},
+  ...scripts: readonly ScriptStep[]
+): Promise<void> {
   scene.model.next(...scripts);
   await scene.write('go on', writing);
   await scene.answerNext(writing.chat?.id);

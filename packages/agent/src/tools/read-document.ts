@@ -1,7 +1,7 @@
 import type { Store } from '@parley/store';
 import { z } from 'zod';
 import {
-  describeShownPart,
+  describeDocumentPart,
   formatAttachmentLabel,
   listWarningLines,
   parseDocumentId,
@@ -51,7 +51,7 @@ export function createReadDocumentTool({ attachments, media }: ReadDocumentDeps)
     async run({ file: id, offset, length = USUAL_CHARACTERS }, call): Promise<ToolOutcome> {
       const { facts, reader, signal } = call;
       const key = parseDocumentId(id);
-      if (key === null) return createUnreadDocument(describeAbsentDocument(id));
+      if (key === null) return createUnreadDocumentOutcome(describeMissingDocument(id));
       let label: string | null = null;
       const load = async (): Promise<Uint8Array | null> => {
         const file = await attachments.ofConversation(reader.conversationId, key);
@@ -62,18 +62,18 @@ export function createReadDocumentTool({ attachments, media }: ReadDocumentDeps)
       const part = { from: offset, characters: length };
       const read = await media.readDocument({ sender, ...part, load }, signal);
       if (read.kind === 'refused') {
-        return createUnreadDocument(
+        return createUnreadDocumentOutcome(
           label === null
-            ? describeAbsentDocument(id)
+            ? describeMissingDocument(id)
             : `The ${label} cannot be read: ${read.reason}.`,
         );
       }
       if (read.text === '') {
-        return createUnreadDocument(
+        return createUnreadDocumentOutcome(
           `The ${label} has ${read.length} characters; none at offset ${offset}.`,
         );
       }
-      const shown = describeShownPart(key, { from: offset, ...read });
+      const shown = describeDocumentPart(key, { from: offset, ...read });
       return {
         text: read.text,
         note: [`The ${label}.`, ...listWarningLines(read), ...shown].join(' '),
@@ -82,11 +82,11 @@ export function createReadDocumentTool({ attachments, media }: ReadDocumentDeps)
   });
 }
 
-function describeAbsentDocument(id: string): string {
+function describeMissingDocument(id: string): string {
   return `There is no document "${id}" in this conversation, or it is no longer kept: files of chats are kept for about a day. Ask for it to be sent again.`;
 }
 
 /** The note is Parley's own text, so it is not framed as untrusted. */
-function createUnreadDocument(note: string): ToolOutcome {
+function createUnreadDocumentOutcome(note: string): ToolOutcome {
   return { text: '', note, failed: true };
 }

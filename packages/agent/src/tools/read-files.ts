@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import type { AbsentFile } from '@parley/workspace';
 import { z } from 'zod';
-import { createFailure, defineTool, type Tool } from './tool.ts';
+import { createFailedOutcome, defineTool, type Tool } from './tool.ts';
 
 export const PATH_HINT = 'Such as notes/today.md.';
 
@@ -26,24 +26,29 @@ export const readTool: Tool = defineTool({
   async run({ path, offset = 1, limit }, { view, facts }) {
     const name = toWorkspacePath(path, facts.workspace);
     const file = await view.read(name, WHOLE_FILE);
-    if (file.kind === 'absent') return createFailure(explainAbsent(name, file));
+    if (file.kind === 'absent') return createFailedOutcome(explainMissingFile(name, file));
     const lines = file.text.split('\n');
     if (offset > lines.length) {
-      return createFailure(`${name} has ${lines.length} lines; there is no line ${offset}.`);
+      return createFailedOutcome(`${name} has ${lines.length} lines; there is no line ${offset}.`);
     }
-    const piece = readLines(name, lines, offset, limit ?? lines.length);
+    const piece = formatLineRange(name, lines, offset, limit ?? lines.length);
     return { text: file.warning === undefined ? piece : `${piece}\n\n[${name}: ${file.warning}]` };
   },
 });
 
-function readLines(name: string, lines: readonly string[], offset: number, limit: number): string {
+function formatLineRange(
+  name: string,
+  lines: readonly string[],
+  offset: number,
+  limit: number,
+): string {
   const wanted = lines.slice(offset - 1, offset - 1 + limit);
   let characters = 0;
   const tooMany = wanted.findIndex((line) => {
     characters += line.length + 1;
     return characters > MAX_CHARACTERS;
   });
-  if (tooMany === 0) return cutLongLine(name, wanted[0] ?? '', offset, lines.length);
+  if (tooMany === 0) return truncateLine(name, wanted[0] ?? '', offset, lines.length);
   const shown = tooMany === -1 ? wanted : wanted.slice(0, tooMany);
   const last = offset - 1 + shown.length;
   if (shown.length === lines.length) return shown.join('\n');
@@ -51,7 +56,7 @@ function readLines(name: string, lines: readonly string[], offset: number, limit
   return `${shown.join('\n')}\n\n[Cut: lines ${offset} to ${last} of ${lines.length} of ${name} are shown.${more}]`;
 }
 
-function cutLongLine(name: string, line: string, at: number, of: number): string {
+function truncateLine(name: string, line: string, at: number, of: number): string {
   const start = line.slice(0, MAX_CHARACTERS).toWellFormed();
   return `${start}\n\n[Cut: the first ${MAX_CHARACTERS} of ${line.length} characters of line ${at} of ${of} of ${name} are shown.]`;
 }
@@ -115,7 +120,7 @@ export const grepTool: Tool = defineTool({
         if (!line.toLowerCase().includes(wanted)) continue;
         found += 1;
         if (hits.length < MAX_HITS)
-          hits.push(`${name}:${index + 1}: ${excerptAround(line, wanted)}`);
+          hits.push(`${name}:${index + 1}: ${extractExcerpt(line, wanted)}`);
       }
     }
     if (found === 0) return { text: 'Nothing was found.' };
@@ -125,7 +130,7 @@ export const grepTool: Tool = defineTool({
 });
 
 /** Shortens a long line to the part around the match. */
-function excerptAround(line: string, wanted: string): string {
+function extractExcerpt(line: string, wanted: string): string {
   if (line.length <= LINE_LENGTH) return line.trim();
   const at = line.toLowerCase().indexOf(wanted);
   const start = Math.max(0, at - LINE_LENGTH / 4);
@@ -156,7 +161,7 @@ function toFolderPath(folder: string, workspace: string): string {
 }
 
 /** Explains why a file cannot be read. A private file is reported as missing. */
-export function explainAbsent(path: string, { reason, detail }: AbsentFile): string {
+export function explainMissingFile(path: string, { reason, detail }: AbsentFile): string {
   switch (reason) {
     case 'missing':
     case 'private':

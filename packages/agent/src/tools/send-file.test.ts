@@ -4,7 +4,7 @@ import { toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { createMortalStore } from '../testing/crashing-store.ts';
+import { createCrashableStore } from '../testing/crashing-store.ts';
 import {
   createScriptedModel,
   listToolMessages,
@@ -12,12 +12,12 @@ import {
   type ScriptedModel,
   type TurnScene,
 } from '../testing/turn-scene.ts';
-import { PLACE, type WriteOptions } from '../testing/write-message.ts';
+import { PLACE, type WriteMessageOptions } from '../testing/write-message.ts';
 import { createSendFileTool, getOutboundFileKind } from './send-file.ts';
 import { defineTool, type ToolFile } from './tool.ts';
 
 const PNG = Uint8Array.from([137, 80, 78, 71, 0, 1]);
-const GROUP: WriteOptions = {
+const GROUP: WriteMessageOptions = {
   chat: { id: '-9', type: 'group', title: 'Team' },
   sender: { id: '7', name: 'Bo', isBot: false },
 };
@@ -71,7 +71,11 @@ const sent = async (chatId = 'c') =>
     part.file === undefined ? [] : [part],
   );
 const heard = () => listToolMessages(scene.model.asked.at(-1)).map(({ content }) => content);
-async function asks(file: string, writing: WriteOptions = {}, more: object = {}): Promise<string> {
+async function asks(
+  file: string,
+  writing: WriteMessageOptions = {},
+  more: object = {},
+): Promise<string> {
   await scene.write('send it', { maxFileBytes: 1_000, ...writing });
   scene.model.next(send(file, more), { say: 'There.' });
   await scene.answerNext(writing.chat?.id);
@@ -102,7 +106,7 @@ describe('the tool that sends files', () => {
     expect(await scene.owed()).toEqual(['See', 'There.']);
   });
 
-  it.each<[string, WriteOptions, string]>([
+  it.each<[string, WriteMessageOptions, string]>([
     ['chart.png', {}, 'on its way'],
     ['MEMORY.md', {}, 'on its way'],
     ['open.md', GROUP, 'on its way'],
@@ -140,7 +144,7 @@ describe('the tool that sends files', () => {
       await open([], createScriptedModel());
       try {
         await scene.write('send it', { maxFileBytes: 1_000 });
-        const store = createMortalStore(scene.store);
+        const store = createCrashableStore(scene.store);
         for (const death of [...deaths, null]) {
           if (await isOver()) break;
           store.live(death);

@@ -3,8 +3,14 @@ import { type OutboundFile, type ReplyRoute, stripNoncharacters } from '@parley/
 import type { AgentFile, AgentFileRepository } from '@parley/store';
 import { z } from 'zod';
 import { type PostDeps, postMessage } from '../post-message.ts';
-import { explainAbsent, toWorkspacePath } from './read-files.ts';
-import { createFailure, defineTool, type Tool, type ToolCall, type ToolOutcome } from './tool.ts';
+import { explainMissingFile, toWorkspacePath } from './read-files.ts';
+import {
+  createFailedOutcome,
+  defineTool,
+  type Tool,
+  type ToolCall,
+  type ToolOutcome,
+} from './tool.ts';
 
 export interface SendFileDeps extends Omit<PostDeps, 'clock'> {
   readonly agentFiles: Pick<AgentFileRepository, 'ofConversation'>;
@@ -39,9 +45,9 @@ export function createSendFileTool(deps: SendFileDeps): Tool {
     }),
     async run({ file: name, caption = '', as }, call): Promise<ToolOutcome> {
       const { route } = call;
-      if (route === undefined) return createFailure('Not sent: no chat is answered here.');
+      if (route === undefined) return createFailedOutcome('Not sent: no chat is answered here.');
       const file = await openOutgoingFile(deps, call, { name, as }, route);
-      if ('reason' in file) return createFailure(`Not sent. ${file.reason}`);
+      if ('reason' in file) return createFailedOutcome(`Not sent. ${file.reason}`);
       const posted = await postMessage(
         { ...deps, clock: call.clock },
         {
@@ -50,7 +56,7 @@ export function createSendFileTool(deps: SendFileDeps): Tool {
           ...{ route, markdown: stripNoncharacters(caption), isMarked: false, file },
         },
       );
-      if (!('chat' in posted)) return createFailure(REFUSED[posted.kind]);
+      if (!('chat' in posted)) return createFailedOutcome(REFUSED[posted.kind]);
       const { bytes, kind } = file;
       call.log.info({ turn: call.turnId, kind, size: bytes.byteLength }, 'file posted');
       return { text: `${file.name} is on its way to this chat, as ${kind}.` };
@@ -80,7 +86,7 @@ export async function openOutgoingFile(
   const path = toWorkspacePath(name, facts.workspace);
   const file = given ?? (await view.readBytes(path, maxFileBytes));
   if ('reason' in file) {
-    if (file.reason !== 'too-large') return { reason: explainAbsent(path, file) };
+    if (file.reason !== 'too-large') return { reason: explainMissingFile(path, file) };
     return { reason: describeTooLarge(basename(path), maxFileBytes) };
   }
   const { bytes } = file;
@@ -142,7 +148,7 @@ export function getOutboundFileKind(
 }
 
 /** Formats for the model the list of files that tools have created. */
-export function describeGivenFiles(
+export function describeCreatedFiles(
   files: readonly (Pick<AgentFile, 'name' | 'mimeType' | 'bytes'> & { readonly id: string })[],
 ): string {
   return files

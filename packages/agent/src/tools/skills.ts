@@ -1,8 +1,8 @@
-import { BoundedMap, mayCommand, type PromptPart } from '@parley/core';
+import { BoundedMap, canBeCommand, type PromptPart } from '@parley/core';
 import type { ContextSource, PromptContext, PromptFeatures, SourceTurn } from '@parley/prompt';
-import { cutText, parseSkillCommand, SkillSnapshot, type Skills } from '@parley/workspace';
+import { parseSkillCommand, SkillSnapshot, type Skills, truncateText } from '@parley/workspace';
 import { z } from 'zod';
-import { createFailure, defineTool, type Tool } from './tool.ts';
+import { createFailedOutcome, defineTool, type Tool } from './tool.ts';
 
 /** The number of sessions whose snapshot is cached; all snapshots are stored in the database. */
 const SESSIONS = 500;
@@ -49,7 +49,7 @@ export function createSkillsSource(
     async gather(turn) {
       const [snapshot, called] = await Promise.all([
         snapshotOf(turn),
-        findCalledSkills(turn, skills),
+        findInvokedSkills(turn, skills),
       ]);
       return { skills: snapshot, ...(called.length > 0 && { calledSkills: called }) };
     },
@@ -60,12 +60,12 @@ export function createSkillsSource(
  * Finds the skills that messages invoke. A command that does not name a skill is ordinary text and
  * does not cause a notice.
  */
-async function findCalledSkills(
+async function findInvokedSkills(
   { messages, reader }: SkillTurn,
   skills: Pick<Skills, 'called'>,
 ): Promise<readonly PromptPart[]> {
   const typed = messages
-    .filter(mayCommand)
+    .filter(canBeCommand)
     .flatMap(({ text }) => parseSkillCommand(text)?.command ?? []);
   const parts: PromptPart[] = [];
   for (const command of new Set(typed)) {
@@ -73,7 +73,7 @@ async function findCalledSkills(
     const skill = await skills.called(command, reader);
     if (skill.kind === 'absent') continue;
     const { source, audience } = skill;
-    parts.push({ source, audience, text: cutText(skill.text, MAX_CHARACTERS, source).text });
+    parts.push({ source, audience, text: truncateText(skill.text, MAX_CHARACTERS, source).text });
   }
   return parts;
 }
@@ -94,7 +94,7 @@ export function createLoadSkillTool(skills: Pick<Skills, 'read'>): Tool {
     }),
     async run({ name, file }, { reader }) {
       const skill = await skills.read(name, reader, file);
-      return skill.kind === 'skill' ? { text: skill.text } : createFailure(skill.detail);
+      return skill.kind === 'skill' ? { text: skill.text } : createFailedOutcome(skill.detail);
     },
   });
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { MediaDeps } from '../media/read-attachment.ts';
 import { speakAnswer } from '../media/voice-answer.ts';
 import { type PostDeps, postMessage } from '../post-message.ts';
-import { createFailure, defineTool, type Tool, type ToolOutcome } from './tool.ts';
+import { createFailedOutcome, defineTool, type Tool, type ToolOutcome } from './tool.ts';
 
 export const SPEAK = 'speak';
 
@@ -34,18 +34,20 @@ export function createSpeakTool({ media, ...deps }: SpeakDeps): Tool {
     async run({ text }, call): Promise<ToolOutcome> {
       const { callId, clock, log, route, signal, turnId } = call;
       if (media.speech === undefined || route?.voice !== true) {
-        return createFailure('Not said: voice notes cannot be sent here.');
+        return createFailedOutcome('Not said: voice notes cannot be sent here.');
       }
       const file = await speakAnswer(media.speech, text, route, signal);
       if (!('bytes' in file)) {
         log.warn({ turn: turnId, reason: file.detail }, 'a text was not spoken');
-        return createFailure('Not said: the speech service did not answer. Write it instead.');
+        return createFailedOutcome(
+          'Not said: the speech service did not answer. Write it instead.',
+        );
       }
       const turn = { id: turnId, most: MAX_PER_TURN };
       const message = { route, markdown: '', isMarked: false, file };
       const posted = await postMessage({ ...deps, clock }, { key: callId, turn, ...message });
       if ('chat' in posted) return { text: 'It is on its way to this chat as a voice note.' };
-      return createFailure(
+      return createFailedOutcome(
         'Not said: this turn was stopped, it has sent its maximum number of voice notes, or a person has taken over the chat.',
       );
     },

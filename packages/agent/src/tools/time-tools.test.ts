@@ -1,4 +1,4 @@
-import type { CronAsker, CronOrder } from '@parley/core';
+import type { CronRequest, CronRequester } from '@parley/core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openToolScene, type ToolScene } from '../testing/tool-scene.ts';
 import { openTurnScene, type TurnScene } from '../testing/turn-scene.ts';
@@ -6,7 +6,7 @@ import { PLACE } from '../testing/write-message.ts';
 import { createCronTool, currentTimeTool } from './time-tools.ts';
 
 let scene: TurnScene;
-let orders: (readonly [CronOrder, CronAsker])[];
+let orders: (readonly [CronRequest, CronRequester])[];
 afterEach(() => scene?.close());
 
 async function open(delegates = false): Promise<void> {

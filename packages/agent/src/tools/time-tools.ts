@@ -1,13 +1,19 @@
 import {
   type AskCron,
-  type CronAsker,
-  type CronOrder,
+  type CronRequest,
+  type CronRequester,
   type InboundMessage,
   isPlaceholder,
 } from '@parley/core';
 import type { Store } from '@parley/store';
 import { z } from 'zod';
-import { createFailure, defineTool, type Tool, type ToolCall, type ToolOutcome } from './tool.ts';
+import {
+  createFailedOutcome,
+  defineTool,
+  type Tool,
+  type ToolCall,
+  type ToolOutcome,
+} from './tool.ts';
 
 /** A non-empty text; models fill fields that they do not need with "" or "none". */
 function createOptionalText(max: number) {
@@ -32,15 +38,17 @@ export const currentTimeTool: Tool = defineTool({
   }),
   async run({ timeZone }, { clock, facts }) {
     const zone = timeZone ?? facts.timeZone;
-    const face = createClockFace(zone);
+    const face = createTimeFormat(zone);
     if (face === null) {
-      return createFailure(`"${zone}" is not a time zone. Use an IANA name, such as Asia/Tokyo.`);
+      return createFailedOutcome(
+        `"${zone}" is not a time zone. Use an IANA name, such as Asia/Tokyo.`,
+      );
     }
     return { text: `It is ${face.format(clock())} (${zone}).` };
   },
 });
 
-function createClockFace(timeZone: string): Intl.DateTimeFormat | null {
+function createTimeFormat(timeZone: string): Intl.DateTimeFormat | null {
   try {
     return new Intl.DateTimeFormat('en-GB', { dateStyle: 'full', timeStyle: 'short', timeZone });
   } catch {
@@ -101,14 +109,14 @@ export function createCronTool({
     async run(input, call): Promise<ToolOutcome> {
       // Jobs must not create jobs; only a person may request one.
       const message = call.messages?.findLast(({ trigger }) => trigger === undefined);
-      if (message === undefined && input.action !== 'list') return createFailure(NO_ASKER);
+      if (message === undefined && input.action !== 'list') return createFailedOutcome(NO_ASKER);
       const by = message ?? call.messages?.at(-1);
-      if (by === undefined) return createFailure(NO_ASKER);
-      const asker: CronAsker = { kind: 'chat', message: by, reader: call.reader };
+      if (by === undefined) return createFailedOutcome(NO_ASKER);
+      const asker: CronRequester = { kind: 'chat', message: by, reader: call.reader };
       const order = await toCronOrder(store, input, by, call);
-      if (typeof order === 'string') return createFailure(order);
+      if (typeof order === 'string') return createFailedOutcome(order);
       const { ok, text } = await ask(order, asker);
-      return ok ? { text } : createFailure(text);
+      return ok ? { text } : createFailedOutcome(text);
     },
   });
 }
@@ -121,7 +129,7 @@ async function toCronOrder(
   { action, id, ...fields }: z.infer<typeof CronInput>,
   message: InboundMessage,
   call: ToolCall,
-): Promise<CronOrder | string> {
+): Promise<CronRequest | string> {
   if (action === 'list') return { action };
   if (action !== 'add') {
     if (id === undefined) return `Say with \`id\` which job you mean; \`list\` shows them.`;

@@ -115,7 +115,7 @@ function addTools(
       // `open_tools` is created for each set of tools.
       const holder = tool.name === OPEN_TOOLS ? BUILT_IN : entries.get(tool.name)?.from;
       const entry =
-        holder === undefined ? registerTool(tool, from) : createClashFault(tool, holder);
+        holder === undefined ? registerTool(tool, from) : createNameClashFault(tool, holder);
       if ('code' in entry) onProblem?.({ ...entry, tool: tool.name, from });
       else entries.set(tool.name, entry);
     }
@@ -134,7 +134,7 @@ function isServerTool({ tier }: Tool): boolean {
   return tier === 'external-mcp';
 }
 
-function createClashFault(tool: Tool, holder: string): ToolFault {
+function createNameClashFault(tool: Tool, holder: string): ToolFault {
   const remedy = isServerTool(tool)
     ? `Give the server another name in the settings, ${BLOCK}.`
     : 'Give it another name.';

@@ -194,13 +194,13 @@ export function listToolsInMode(tools: ToolSet, mode: ConversationMode = 'agent'
     offer: createOffer({ definitions, groups, sizes }),
     get(name) {
       const tool = tools.get(name);
-      return tool !== undefined && isHeld(name) ? createPlaceholder(tool, mode) : tool;
+      return tool !== undefined && isHeld(name) ? createPlaceholderTool(tool, mode) : tool;
     },
     notes: tools.notes.map((note) => (isHeld(note.name) ? { ...note, placeholder: true } : note)),
   };
 }
 
-function createPlaceholder(tool: Tool, mode: ConversationMode): Tool {
+function createPlaceholderTool(tool: Tool, mode: ConversationMode): Tool {
   const instead =
     mode === 'plan'
       ? 'Put what you would do with it into the plan, which `/run` runs.'

@@ -10,7 +10,7 @@ import {
 } from '@parley/core';
 import { type ModelTool, type ModelToolCall, parseToolArguments } from '@parley/models';
 import { frameUntrusted, type ToolTier } from '@parley/prompt';
-import { cutText, type WorkspaceView } from '@parley/workspace';
+import { truncateText, type WorkspaceView } from '@parley/workspace';
 import { z } from 'zod';
 import { runWithTimeLimit, TimeUpError } from '../time.ts';
 
@@ -56,7 +56,7 @@ export interface ToolCall {
    * Asks the person whom the turn answers: the turn is suspended, and the tool is called again once
    * the person has answered. Absent if no person is waiting.
    */
-  readonly ask?: (question: PersonQuestion) => Promise<AskedPerson>;
+  readonly ask?: (question: PersonQuestion) => Promise<PersonAnswer>;
   /** Stores content of a call that must wait for a person before it changes anything. */
   readonly held?: HeldCall;
   /** Shows Markdown during the turn on platforms that support it; the answer replaces it. */
@@ -98,7 +98,7 @@ export interface PersonQuestion {
 }
 
 /** `late` means that no answer arrived in time; `waited` is for people, such as `10 minutes`. */
-export type AskedPerson =
+export type PersonAnswer =
   | { readonly kind: 'chose'; readonly answer: string }
   /** With `sentFiles`, the person sent files instead of text, and `answer` only states that. */
   | { readonly kind: 'wrote'; readonly answer: string; readonly sentFiles?: true }
@@ -213,7 +213,7 @@ export interface Tool<Input = unknown> {
   run(input: Input, call: ToolCall): Promise<ToolOutcome>;
 }
 
-export function createFailure(text: string): ToolOutcome {
+export function createFailedOutcome(text: string): ToolOutcome {
   return { text, failed: true };
 }
 
@@ -292,7 +292,7 @@ export async function runTool(
     );
     const { text, note, failed, files } = ToolOutcomeShape.parse(result);
     const characters = tool.limits?.characters ?? outputCharacters;
-    const cut = cutText(text, characters, `what ${tool.name} said`).text;
+    const cut = truncateText(text, characters, `what ${tool.name} said`).text;
     const shown = frameResult(foreign, note, cut) || '(It said nothing.)';
     return { text: shown, failed, ...(files.length > 0 && { files }) };
   } catch (error) {
@@ -300,7 +300,7 @@ export async function runTool(
     if (error instanceof TurnSuspendedError) throw error;
     const reason = reasonOf(error);
     at.log.warn({ tool: tool.name, reason }, 'tool failed');
-    const shownReason = cutText(reason, 2_000, 'the reason').text;
+    const shownReason = truncateText(reason, 2_000, 'the reason').text;
     const isLate = error instanceof TimeUpError;
     const text =
       foreign && !isLate

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { defineTool, type Tool } from './tool.ts';
 import { createToolRegistry } from './tool-registry.ts';
-import { tryArguments } from './try-arguments.ts';
+import { validateArguments } from './try-arguments.ts';
 
 const OWNER = { kind: 'owner', conversationId: 'c' } as const;
 const NEVER = new AbortController().signal;
@@ -30,7 +30,7 @@ async function tried(input: z.ZodType, values: unknown, from: 'mine' | 'Parley' 
     },
   };
   const call = { id: 'x', name: 'look', arguments: JSON.stringify(values) };
-  const refused = await tryArguments({ tools: registry.for(OWNER), checks }, call, NEVER);
+  const refused = await validateArguments({ tools: registry.for(OWNER), checks }, call, NEVER);
   return { refused: refused?.text ?? null, threads };
 }
 

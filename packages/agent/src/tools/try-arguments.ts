@@ -1,6 +1,6 @@
 import { CheckError, type CheckRunner } from '@parley/core';
 import { type ModelToolCall, parseToolArguments } from '@parley/models';
-import { createFailure, type ToolOutcome } from './tool.ts';
+import { createFailedOutcome, type ToolOutcome } from './tool.ts';
 import type { ToolSet } from './tool-set.ts';
 
 /** The number of validation steps that take less than a tenth of a second. */
@@ -11,7 +11,7 @@ const MAX_CHECK_STEPS = 50_000;
  * validated several times during a call and would block the event loop. Returns null if the
  * arguments can be validated; otherwise the refusal for the model. Throws if `stop` has fired.
  */
-export async function tryArguments(
+export async function validateArguments(
   { tools, checks }: { readonly tools: ToolSet; readonly checks: CheckRunner },
   call: ModelToolCall,
   stop: AbortSignal,
@@ -24,7 +24,7 @@ export async function tryArguments(
     return null;
   } catch (error) {
     if (!(error instanceof CheckError)) throw error;
-    return createFailure(
+    return createFailedOutcome(
       `${call.name} was not run, because its arguments cannot be checked: ${error.message} Call it with shorter and fewer values.`,
     );
   }

@@ -6,8 +6,8 @@ import {
   createWebFetchTool,
   createWebSearchTool,
   createWebTools,
-  isKnownAddress,
-  isLinkOfNamedHost,
+  isKnownUrl,
+  isLinkToMentionedHost,
 } from './web-tools.ts';
 
 let scene: ToolScene;
@@ -136,7 +136,7 @@ describe('an address in a person’s text', () => {
       'https://bücher.example',
     ],
   ])('[G05] is recognized: %s', (_how, url, said) => {
-    expect(isKnownAddress(url, moment([said]))).toBe(true);
+    expect(isKnownUrl(url, moment([said]))).toBe(true);
   });
 
   it.each([
@@ -152,7 +152,7 @@ describe('an address in a person’s text', () => {
     ['that is not an address', 'heron', 'heron'],
     ['that nobody gave', 'https://example.org/', ''],
   ])('[G05] is not recognized: %s', (_how, url, said) => {
-    expect(isKnownAddress(url, moment([said]))).toBe(false);
+    expect(isKnownUrl(url, moment([said]))).toBe(false);
   });
 
   it.each([
@@ -161,7 +161,7 @@ describe('an address in a person’s text', () => {
     ['https://example.org/tea?leaf=1', 'web_fetch', false],
     ['https://example.org/tea?leaf=1', 'read', false],
   ])('[G05] %s as returned by %s is recognized: %s', (url, tool, known) => {
-    expect(isKnownAddress(url, moment([], [{ tool, text: hits }]))).toBe(known);
+    expect(isKnownUrl(url, moment([], [{ tool, text: hits }]))).toBe(known);
   });
 
   it('[G05] is recognized only if nothing was added to it', () => {
@@ -169,7 +169,7 @@ describe('an address in a person’s text', () => {
     fc.assert(
       fc.property(words, words, fc.constantFrom('?', '/', '&', '.', '#x?'), (given, secret, by) => {
         const said = `https://example.org/${given}`;
-        const known = isKnownAddress(`${said}${by}${secret}`, moment([said]));
+        const known = isKnownUrl(`${said}${by}${secret}`, moment([said]));
         // The fragment after # is never sent.
         expect(known).toBe(by === '#x?');
       }),
@@ -188,16 +188,16 @@ describe('an address in a person’s text', () => {
       '[Green](https://example.org/tea/green) https://evil.example/?a https://a.example.org/ https://example.org:8443/tea/black';
     const page = [{ tool: 'web_fetch', text }];
     const said = ['What does https://example.org/tea say?'];
-    expect(isLinkOfNamedHost(url, moment(said, page))).toBe(is);
+    expect(isLinkToMentionedHost(url, moment(said, page))).toBe(is);
     // Links are accepted only on pages, and only if a person named the site.
-    expect(isLinkOfNamedHost(url, moment([], page))).toBe(false);
-    expect(isLinkOfNamedHost(url, moment(said, [{ tool: 'read', text }]))).toBe(false);
+    expect(isLinkToMentionedHost(url, moment([], page))).toBe(false);
+    expect(isLinkToMentionedHost(url, moment(said, [{ tool: 'read', text }]))).toBe(false);
   });
 
   it('[M06] is found in a long message without blocking other work', () => {
     const long = ['a'.repeat(100_000), 'a.'.repeat(50_000), 'https://'.repeat(10_000)];
     for (const text of long) {
-      expect(isKnownAddress('https://example.org/', moment([text]))).toBe(false);
+      expect(isKnownUrl('https://example.org/', moment([text]))).toBe(false);
     }
   });
 });

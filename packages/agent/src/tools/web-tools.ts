@@ -129,7 +129,7 @@ export function createWebFetchTool({
         if (page.title !== '') head.push(`Title: ${page.title}`);
         return {
           text: `${head.join('\n')}\n\n${page.text.slice(from, from + maxCharacters).toWellFormed()}`,
-          note: [formatPageNote(page.text.length, from, maxCharacters), describeDoubt(page)]
+          note: [formatPageNote(page.text.length, from, maxCharacters), describePageWarning(page)]
             .filter((note) => note !== '')
             .join(' '),
         };
@@ -156,7 +156,8 @@ function createApprovalOptions(approval: FetchApproval): ApprovalOptions {
       return {
         approval: 'ask-after-untrusted-text',
         asksAbout: `${ABOUT}, and that no page of a named site links to`,
-        spares: ({ url }, moment) => isGivenAddress(url, moment) || isLinkOfNamedHost(url, moment),
+        spares: ({ url }, moment) =>
+          isMentionedUrl(url, moment) || isLinkToMentionedHost(url, moment),
       };
     case 'unknown':
       return {
@@ -164,7 +165,7 @@ function createApprovalOptions(approval: FetchApproval): ApprovalOptions {
         asksAbout: ABOUT,
         // In other chats, the turn does not have the owner's private text, so nothing can leak.
         spares: ({ url }, moment) =>
-          isGivenAddress(url, moment) || (moment.reader.kind !== 'owner' && !moment.untrustedText),
+          isMentionedUrl(url, moment) || (moment.reader.kind !== 'owner' && !moment.untrustedText),
       };
   }
 }
@@ -173,14 +174,14 @@ const ABOUT =
   '`web_fetch` of an address that neither the person wrote nor a search in this turn found';
 
 /** In a group, people refer to an address by replying to the message that contains it. */
-function isGivenAddress(url: string, moment: CallMoment): boolean {
+function isMentionedUrl(url: string, moment: CallMoment): boolean {
   const { said, quoted, reader, results } = moment;
   const allSaid = reader.kind === 'owner' ? said : [...said, ...quoted];
-  return isKnownAddress(url, { said: allSaid, results });
+  return isKnownUrl(url, { said: allSaid, results });
 }
 
 /** A warning about how the page was read. */
-function describeDoubt({ warning }: WebPage): string {
+function describePageWarning({ warning }: WebPage): string {
   return warning === undefined ? '' : `[About this page: ${warning}]`;
 }
 
@@ -210,18 +211,18 @@ const TRAILING = /(?<![.,;:!?)\]}*_~|。，；：！？）」』】])[.,;:!?)\]}
  * returned, so that the model has added nothing to it. Pages, quoted messages and earlier turns are
  * excluded, because an address in them may have been crafted to leak data.
  */
-export function isKnownAddress(
+export function isKnownUrl(
   url: string,
   { said, results }: Pick<CallMoment, 'said' | 'results'>,
 ): boolean {
-  const wanted = toAddressKey(url);
+  const wanted = toUrlKey(url);
   if (wanted === null) return false;
   const found = results.filter(({ tool }) => tool === 'web_search');
   const all = [
-    ...findAddresses(said),
+    ...findUrls(said),
     ...found.flatMap(({ text }) => [...text.matchAll(FOUND)].map(([, address = '']) => address)),
   ];
-  return all.some((address) => toAddressKey(address) === wanted);
+  return all.some((address) => toUrlKey(address) === wanted);
 }
 
 /**
@@ -229,23 +230,23 @@ export function isKnownAddress(
  * named by people. A person who asks for a page usually means its linked pages on the same host as
  * well.
  */
-export function isLinkOfNamedHost(
+export function isLinkToMentionedHost(
   url: string,
   { said, results }: Pick<CallMoment, 'said' | 'results'>,
 ): boolean {
-  const wanted = toAddressKey(url);
+  const wanted = toUrlKey(url);
   if (wanted === null) return false;
   const host = getHost(url);
-  if (!findAddresses(said).some((address) => getHost(address) === host)) return false;
+  if (!findUrls(said).some((address) => getHost(address) === host)) return false;
   const pages = results.flatMap(({ tool, text }) => (tool === 'web_fetch' ? [text] : []));
-  return findAddresses(pages).some((address) => toAddressKey(address) === wanted);
+  return findUrls(pages).some((address) => toUrlKey(address) === wanted);
 }
 
 /**
  * Returns the addresses in the given text as written, without trailing characters that may end the
  * sentence.
  */
-export function findAddresses(texts: readonly string[]): readonly string[] {
+export function findUrls(texts: readonly string[]): readonly string[] {
   return texts
     .flatMap((text) => text.match(ADDRESS) ?? [])
     .flatMap((address) => [address, address.replace(TRAILING, '')]);
@@ -263,7 +264,7 @@ function parseUrl(address: string): URL | null {
  * Returns the host and path of an address; null if it is not an address. http and https are treated
  * as equal.
  */
-function toAddressKey(address: string): string | null {
+function toUrlKey(address: string): string | null {
   const url = parseUrl(address);
   if (url === null || url.username !== '' || url.password !== '') return null;
   return `${url.host}${url.pathname}${url.search}`;

@@ -1,8 +1,8 @@
 import { isPrivateByDefault, type PromptFiles, type WritePlan } from '@parley/workspace';
 import { z } from 'zod';
-import { explainAbsent, PATH_HINT, toWorkspacePath, WHOLE_FILE } from './read-files.ts';
+import { explainMissingFile, PATH_HINT, toWorkspacePath, WHOLE_FILE } from './read-files.ts';
 import {
-  createFailure,
+  createFailedOutcome,
   defineTool,
   type Proposal,
   type Tool,
@@ -34,9 +34,9 @@ export function createWriteTool(promptFiles: PromptFiles): Tool {
     }),
     async run({ path, text }, { view, facts, approved }) {
       const name = toWorkspacePath(path, facts.workspace);
-      const result = await view.write(name, text, toApproval(approved));
+      const result = await view.write(name, text, toViewApproval(approved));
       if (result.kind === 'refused') {
-        return createFailure(`${path} was not written: ${result.detail}.`);
+        return createFailedOutcome(`${path} was not written: ${result.detail}.`);
       }
       const { characters, created } = result;
       return { text: `${created ? 'Made' : 'Replaced'} ${name}: ${characters} characters.` };
@@ -72,7 +72,7 @@ const READERS = {
  * Converts an approval to the form that views accept: the content that a person approved, if one
  * was asked.
  */
-function toApproval(approved: ToolCall['approved']) {
+function toViewApproval(approved: ToolCall['approved']) {
   return approved === undefined ? undefined : ({ by: 'approval', content: approved } as const);
 }
 
@@ -95,7 +95,7 @@ export function createEditTool(promptFiles: PromptFiles): Tool {
     async proposes({ path, old, new: replacement }, { view, facts }) {
       const name = toWorkspacePath(path, facts.workspace);
       const plan = await view.plan(name, (text) =>
-        text === null ? null : createEdit(name, text, old, replacement).text,
+        text === null ? null : replacePassage(name, text, old, replacement).text,
       );
       return proposeWrite(promptFiles, plan);
     },
@@ -107,15 +107,18 @@ export function createEditTool(promptFiles: PromptFiles): Tool {
     async run({ path, old, new: replacement }, { view, facts, approved }) {
       const name = toWorkspacePath(path, facts.workspace);
       const file = await view.read(name, WHOLE_FILE);
-      if (file.kind === 'absent') return createFailure(explainAbsent(name, file));
-      let edit: EditResult = { text: null, outcome: createFailure(explainAbsent(name, GONE)) };
+      if (file.kind === 'absent') return createFailedOutcome(explainMissingFile(name, file));
+      let edit: EditResult = {
+        text: null,
+        outcome: createFailedOutcome(explainMissingFile(name, GONE)),
+      };
       const change = (text: string | null) => {
-        if (text !== null) edit = createEdit(name, text, old, replacement);
+        if (text !== null) edit = replacePassage(name, text, old, replacement);
         return edit.text;
       };
-      const result = await view.change(name, change, toApproval(approved));
+      const result = await view.change(name, change, toViewApproval(approved));
       if (result.kind === 'refused')
-        return createFailure(`${name} was not changed: ${result.detail}.`);
+        return createFailedOutcome(`${name} was not changed: ${result.detail}.`);
       return edit.outcome;
     },
   });
@@ -130,15 +133,15 @@ interface EditResult {
 /** The file was removed between the two reads. */
 const GONE = { kind: 'absent', reason: 'missing' } as const;
 
-function createEdit(name: string, text: string, old: string, replacement: string): EditResult {
+function replacePassage(name: string, text: string, old: string, replacement: string): EditResult {
   const unchanged = (reason: string): EditResult => ({
     text: null,
-    outcome: createFailure(reason),
+    outcome: createFailedOutcome(reason),
   });
   const places = findPositions(text, old);
   const [at] = places;
-  if (at === undefined) return unchanged(describeNotFound(name, text, old));
-  if (places.length > 1) return unchanged(describeAmbiguous(name, text, places));
+  if (at === undefined) return unchanged(describeMissingText(name, text, old));
+  if (places.length > 1) return unchanged(describeAmbiguousMatch(name, text, places));
   if (old === replacement) return unchanged('`old` and `new` are the same: nothing was changed.');
   return {
     text: `${text.slice(0, at)}${replacement}${text.slice(at + old.length)}`,
@@ -158,18 +161,18 @@ function findPositions(text: string, wanted: string): number[] {
   return places;
 }
 
-function describeAmbiguous(name: string, text: string, places: readonly number[]): string {
+function describeAmbiguousMatch(name: string, text: string, places: readonly number[]): string {
   const lines = places.slice(0, 10).map((at) => getLineNumber(text, at));
   const more = places.length > lines.length ? ' and more' : '';
   return `${name} was not changed: the passage is in it ${places.length} times, at the lines ${lines.join(', ')}${more}. Take more of what stands around the one you mean.`;
 }
 
 /** Usually whitespace or case differs, so the result names the line that was probably meant. */
-function describeNotFound(name: string, text: string, old: string): string {
+function describeMissingText(name: string, text: string, old: string): string {
   const [firstLine = ''] = old.split('\n').filter((line) => line.trim() !== '');
-  const wanted = foldLine(firstLine);
+  const wanted = normalizeLine(firstLine);
   const lines = text.split('\n');
-  const near = wanted === '' ? -1 : lines.findIndex((line) => foldLine(line).includes(wanted));
+  const near = wanted === '' ? -1 : lines.findIndex((line) => normalizeLine(line).includes(wanted));
   const hint =
     near === -1
       ? 'Read the file again.'
@@ -177,7 +180,7 @@ function describeNotFound(name: string, text: string, old: string): string {
   return `${name} was not changed: the passage is not in it. ${hint}`;
 }
 
-function foldLine(line: string): string {
+function normalizeLine(line: string): string {
   return line.replace(/\s+/g, ' ').trim().toLowerCase();
 }
 
@@ -199,8 +202,8 @@ function listReplacedLines(before: string, at: number, old: string, replacement:
   const line = before.slice(0, start).split('\n').length;
   return [
     `@@ line ${line}`,
-    ...signLines('-', before.slice(start, end)),
-    ...signLines('+', `${head}${replacement}${tail}`),
+    ...prefixLines('-', before.slice(start, end)),
+    ...prefixLines('+', `${head}${replacement}${tail}`),
   ].join('\n');
 }
 
@@ -209,7 +212,7 @@ function findEndOfLine(text: string, from: number): number {
   return end === -1 ? text.length : end;
 }
 
-function signLines(sign: '-' | '+', text: string): string[] {
+function prefixLines(sign: '-' | '+', text: string): string[] {
   const lines = text.split('\n').map((line) => `${sign}${line}`);
   if (lines.length <= MAX_LINES) return lines;
   return [...lines.slice(0, MAX_LINES), `${sign}[cut: ${MAX_LINES} of ${lines.length} lines]`];

@@ -10,7 +10,7 @@ import { type LoopTurn, runTurnLoop } from '../loop/turn-loop.ts';
 import { SpendCapError } from '../spend.ts';
 import { TurnSuspendedError } from '../tools/tool.ts';
 import { buildPrompt, type OpenedTurn } from './build-prompt.ts';
-import type { TurnEnding } from './commit-answer.ts';
+import type { TurnOutcome } from './commit-answer.ts';
 import {
   createPromptServices,
   type FinalNotice,
@@ -26,7 +26,7 @@ export type NoAnswer =
       /** Set if the model gave no answer. */
       readonly failure?: ModelFailure;
     })
-  | TurnEnding;
+  | TurnOutcome;
 
 /**
  * Answers a turn: with the journal if an earlier run had already received the answer, otherwise
@@ -97,7 +97,7 @@ export async function catchModelFailure<Found>(
   }
 }
 
-export const AFTER_STOP: Readonly<Record<StopReason, TurnEnding['outcome']>> = {
+export const AFTER_STOP: Readonly<Record<StopReason, TurnOutcome['outcome']>> = {
   stopped: 'stopped',
   'lease-lost': 'fenced',
   interrupted: 'interrupted',

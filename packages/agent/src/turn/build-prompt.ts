@@ -11,16 +11,16 @@ import type { UserMessage } from '@parley/models';
 import {
   type AssembledPrompt,
   type ContextSource,
-  type FixForSession,
   type Identity,
+  type PinForSession,
   type PromptFeatures,
   readIdentity,
   type SourceTurn,
 } from '@parley/prompt';
-import { isOwnMessage } from '@parley/store';
+import { isBotMessage } from '@parley/store';
 import { restrictView } from '@parley/workspace';
 import { createApprovalsNote } from '../approvals/approval-policy.ts';
-import type { ReadHistory } from '../context/summary.ts';
+import type { HistorySnapshot } from '../context/summary.ts';
 import type { RequestDraft } from '../loop/model-request.ts';
 import { mentionsDocument } from '../media/attachment-text.ts';
 import { createEmptyTurnMedia, type TurnMedia } from '../media/turn-media.ts';
@@ -77,7 +77,7 @@ export async function buildPrompt(
   opened: OpenedTurn,
   means: PromptMeans,
   services: PromptServices,
-  past: () => Promise<ReadHistory>,
+  past: () => Promise<HistorySnapshot>,
   signal: AbortSignal,
 ): Promise<TurnDraft> {
   const { tracer, meter, monotonic } = services;
@@ -150,7 +150,7 @@ async function assemblePrompt(
   const { agent, owners, log } = services;
   const { conversationId, session, route, format, groupContext } = turn;
   const known = { facts, reader, view, messages, ...fixForSession(turn, services) };
-  const features = await gatherFeatures(means.sources, { ...known, conversationId, session }, log);
+  const features = await gatherContext(means.sources, { ...known, conversationId, session }, log);
   const mentioned = await readMentionedFiles(view, messages);
   // The promise is awaited only after all sources have started.
   const tools = await offering;
@@ -158,7 +158,7 @@ async function assemblePrompt(
     ...listAttachmentKinds(messages),
     // If the answer has a format, a program waits for it, so the agent must not stay silent.
     ...(format === undefined
-      ? decideSilence(facts, features)
+      ? resolveSilentToken(facts, features)
       : { responseSchema: getFormatSchema(format) }),
     replyTags: route.quotes === true,
     ...features,
@@ -169,9 +169,9 @@ async function assemblePrompt(
     tools: tools.notes,
     ...known,
     identity,
-    groupContext: groupContext.filter((message) => !isOwnMessage(message)),
+    groupContext: groupContext.filter((message) => !isBotMessage(message)),
     ownMessages: groupContext
-      .filter(isOwnMessage)
+      .filter(isBotMessage)
       .map(({ senderName: what, text }) => ({ what, text })),
     target: route.target,
     clockMinutes: agent.clockMinutes,
@@ -200,7 +200,7 @@ function listLinkedOwners({ messages }: Turn): readonly string[] {
 function fixForSession(
   turn: Turn,
   { pins, clock }: PromptServices,
-): { readonly fix?: FixForSession } {
+): { readonly fix?: PinForSession } {
   if (pins === undefined) return {};
   const { kind } = turn.reader;
   return {
@@ -222,7 +222,7 @@ function listAttachmentKinds(
 }
 
 /** In groups and in the turn after a start, the agent may stay silent (G09). */
-function decideSilence(
+function resolveSilentToken(
   { chatType }: RuntimeFacts,
   { boot }: PromptFeatures,
 ): Pick<PromptFeatures, 'silentToken'> {
@@ -236,7 +236,7 @@ type GatheredContext = Awaited<ReturnType<ContextSource['gather']>>;
  * sources provide the same field, the later one takes precedence, except that invoked skills are
  * joined. A source that throws is omitted and logged.
  */
-export async function gatherFeatures(
+export async function gatherContext(
   sources: readonly ContextSource[],
   turn: SourceTurn,
   log: Logger,

@@ -1,6 +1,6 @@
-import { type Button, type FreshParts, type LiveEvent, reasonOf } from '@parley/core';
+import { type Button, type CommittedParts, type LiveEvent, reasonOf } from '@parley/core';
 import type { NewPart, PartWithBytes, TurnCommit } from '@parley/store';
-import { closeFence, renderAnswerParts } from '../answer/long-answer.ts';
+import { closeCodeFence, renderAnswerParts } from '../answer/long-answer.ts';
 import {
   getVisibleAnswer,
   markSystemMessage,
@@ -17,13 +17,13 @@ import { deliversElsewhere, type Turn } from './turn.ts';
 import { createTextEntry, joinMessageTexts, listQuotableMessages } from './turn-text.ts';
 
 /** The outcome of a turn's run. `reason` states why the turn failed or stayed silent. */
-export interface TurnEnding {
+export interface TurnOutcome {
   readonly outcome: Extract<LiveEvent, { type: 'turn-ended' }>['outcome'];
   readonly reason?: string;
-  readonly fresh?: FreshParts | undefined;
+  readonly fresh?: CommittedParts | undefined;
 }
 
-export interface EndingTurn {
+export interface TurnToCommit {
   readonly turn: Turn;
   readonly run: TurnRun;
   readonly media: Pick<TurnMedia, 'forHistory'>;
@@ -34,9 +34,9 @@ export interface EndingTurn {
 /** Commits what people see of the model's answer: its parts, or nothing (G09). */
 export async function commitAnswer(
   services: TurnServices,
-  ending: EndingTurn,
+  ending: TurnToCommit,
   step: FinalStep,
-): Promise<TurnEnding> {
+): Promise<TurnOutcome> {
   const { turn, run } = ending;
   const { text, usage, isJson } = step;
   const answer = renderVisibleAnswer(step, listQuotableMessages(turn, run.journal.joined()));
@@ -45,7 +45,7 @@ export async function commitAnswer(
   const said = { ...getUnstoredState(ending), entries, usage, account: turn.account };
   if (answer.kind === 'silent') {
     const { reason } = answer;
-    return commitEnding(services, run, { ...said, outcome: 'silent', reason, parts: [] });
+    return commitTurnOutcome(services, run, { ...said, outcome: 'silent', reason, parts: [] });
   }
   // A program that reads raw Markdown receives the bare JSON.
   const isBare = turn.route.target.dialect === 'markdown';
@@ -57,8 +57,8 @@ export async function commitAnswer(
   // The button is placed below the answer, whose parts may already have been streamed.
   const isPlan = turn.mode === 'plan' && turn.lead.message.trigger === undefined;
   const shown = isPlan ? addPlanButton(parts, turn.turnId) : parts;
-  const all = [...shown, ...(await createMoreNotices(ending))];
-  return commitEnding(services, run, { ...said, outcome: 'answered', parts: all, isPlan });
+  const all = [...shown, ...(await createExtraNotices(ending))];
+  return commitTurnOutcome(services, run, { ...said, outcome: 'answered', parts: all, isPlan });
 }
 
 /** The visible text of an answer (G08–G10). JSON for a program is visible as a whole. */
@@ -91,16 +91,16 @@ function addPlanButton(parts: readonly PartWithBytes[], turnId: string): readonl
 /** Commits a notice instead of an answer. */
 export async function commitFailure(
   services: TurnServices,
-  ending: EndingTurn,
+  ending: TurnToCommit,
   { notice, reason, usage }: FinalNotice & { readonly usage?: StepUsage },
-): Promise<TurnEnding> {
+): Promise<TurnOutcome> {
   const { turn, run } = ending;
-  return commitEnding(services, run, {
+  return commitTurnOutcome(services, run, {
     ...getUnstoredState(ending),
     outcome: 'failed',
     reason,
     entries: [createUserEntry(ending)],
-    parts: [...(await createNoticeParts(turn, notice)), ...(await createMoreNotices(ending))],
+    parts: [...(await createNoticeParts(turn, notice)), ...(await createExtraNotices(ending))],
     // The steps before the failure are charged as well.
     usage: usage ?? run.journal.spent(),
     account: turn.account,
@@ -113,13 +113,13 @@ export async function commitFailure(
  */
 export async function commitNotice(
   services: TurnServices,
-  { turn, run }: Pick<EndingTurn, 'turn' | 'run'>,
+  { turn, run }: Pick<TurnToCommit, 'turn' | 'run'>,
   notice: string,
-): Promise<TurnEnding> {
+): Promise<TurnOutcome> {
   const parts = await createNoticeParts(turn, notice);
   const hadNoGroupContext = turn.groupContext.length === 0;
   const said = { turnId: turn.turnId, hadNoGroupContext, entries: [], usage: null };
-  return commitEnding(services, run, { ...said, outcome: 'answered', parts });
+  return commitTurnOutcome(services, run, { ...said, outcome: 'answered', parts });
 }
 
 /**
@@ -129,7 +129,7 @@ export async function commitNotice(
  */
 export async function savePartialAnswer(
   services: TurnServices,
-  ending: EndingTurn,
+  ending: TurnToCommit,
   shown: string,
 ): Promise<void> {
   const { turnId, conversationId, route } = ending.turn;
@@ -137,7 +137,7 @@ export async function savePartialAnswer(
   const stopped = createTextEntry('assistant', `${shown}\n\n[Stopped here by the user.]`);
   const entries = [createUserEntry(ending), stopped];
   try {
-    const text = `${closeFence(shown)}\n\n*Stopped.*`;
+    const text = `${closeCodeFence(shown)}\n\n*Stopped.*`;
     const parts = await renderAnswerParts(text, route, getMaxMessages(services));
     const kept = await services.store.files.withParts(parts, (stored) =>
       services.store.turns.savePartialAnswer(
@@ -155,7 +155,7 @@ export async function savePartialAnswer(
 }
 
 /** Results of the run that have not been stored yet. */
-function getUnstoredState({ turn, run }: EndingTurn) {
+function getUnstoredState({ turn, run }: TurnToCommit) {
   return {
     turnId: turn.turnId,
     step: run.journal.unstored(),
@@ -167,15 +167,15 @@ function getUnstoredState({ turn, run }: EndingTurn) {
 /** The commit for a turn whose answer may be a file that has not been stored yet. */
 type AnswerCommit = Omit<TurnCommit, 'parts'> & { readonly parts: readonly PartWithBytes[] };
 
-async function commitEnding(
+async function commitTurnOutcome(
   services: TurnServices,
   { lease }: TurnRun,
   turn: AnswerCommit,
-): Promise<TurnEnding> {
+): Promise<TurnOutcome> {
   const { tracer, meter, clock, monotonic, store } = services;
   const startedAt = monotonic();
   const leaves = lease.onLeft !== undefined;
-  let fresh: FreshParts | undefined;
+  let fresh: CommittedParts | undefined;
   const facts = { parts: turn.parts.length };
   const result = await tracer.span('parley.outbox', { facts }, ({ trace }) =>
     store.files.withParts(turn.parts, (parts) =>
@@ -195,14 +195,14 @@ async function commitEnding(
   return { outcome, fresh, ...(reason === undefined ? {} : { reason }) };
 }
 
-function createUserEntry({ turn, run, media }: EndingTurn) {
+function createUserEntry({ turn, run, media }: TurnToCommit) {
   return createTextEntry(
     'user',
     joinMessageTexts([...turn.messages, ...run.journal.joined()], media.forHistory),
   );
 }
 
-async function createMoreNotices({ turn, notices }: EndingTurn): Promise<readonly NewPart[]> {
+async function createExtraNotices({ turn, notices }: TurnToCommit): Promise<readonly NewPart[]> {
   return notices.length === 0
     ? []
     : renderParts(markSystemMessage(notices.join('\n\n')), turn.route);

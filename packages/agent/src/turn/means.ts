@@ -1,9 +1,9 @@
 import type { BusyPolicy, CheckRunner, JudgeHeartbeat, LiveBus, Runtime } from '@parley/core';
-import type { ChatModel, ChoosableModel } from '@parley/models';
-import type { ContextSource, PromptAssembler, PromptMode, SentParts } from '@parley/prompt';
+import type { ChatModel, SelectableModel } from '@parley/models';
+import type { ContextSource, PromptAssembler, PromptMode, SentPartCache } from '@parley/prompt';
 import type { WakeDelivery } from '@parley/queue';
 import type { HeartbeatRun, PromptRepository, Store } from '@parley/store';
-import { type ApprovalRules, asksAlways } from '../approvals/approval-policy.ts';
+import { type ApprovalRules, alwaysNeedsApproval } from '../approvals/approval-policy.ts';
 import type { Compactor } from '../context/compactor.ts';
 import type { HistoryLimits } from '../context/history.ts';
 import { DEFAULT_TURN_LIMITS, type TurnLimits } from '../loop/turn-limits.ts';
@@ -64,12 +64,12 @@ export interface TurnServices extends Omit<PromptServices, 'pins'>, Runtime {
   readonly memory?: Pick<MemoryService, 'saveAsked'>;
   /** Records prompts for the inspector (P17). */
   readonly prompts?: Pick<PromptRepository, 'record'>;
-  readonly sentParts?: SentParts;
+  readonly sentParts?: SentPartCache;
   readonly limits?: Partial<TurnLimits>;
   /** How long a question is kept while its model is unavailable, in ms; 0 to fail immediately. */
   readonly modelAwayMs?: number;
   /** The models available to `/model`, by the names that conversations store. */
-  readonly modelChoices?: ReadonlyMap<string, ChoosableModel>;
+  readonly modelChoices?: ReadonlyMap<string, SelectableModel>;
   readonly compactor?: Compactor | undefined;
   /** If it is absent, no caps apply (G17). */
   readonly spendGuard?: SpendGuard;
@@ -134,7 +134,7 @@ export function createChatMeans(services: TurnServices, { model, format }: Turn)
 }
 
 /** How a lane's prompt differs from a chat's prompt. */
-interface LanePrompt {
+interface LanePromptOptions {
   /** A source that adds the lane's task to the prompt. */
   readonly task: ContextSource;
   /** The names of the tools that are not offered in the lane. */
@@ -150,7 +150,7 @@ interface LanePrompt {
  */
 export function createLanePrompt(
   means: PromptMeans,
-  { task, withheldTools, withheldSources, mode, hasHistory }: LanePrompt,
+  { task, withheldTools, withheldSources, mode, hasHistory }: LanePromptOptions,
 ): PromptMeans {
   const { tools, sources, history } = means;
   return {
@@ -160,7 +160,10 @@ export function createLanePrompt(
     tools: tools && {
       for(reader, lacking) {
         const all = tools.for(reader, lacking);
-        return removeTools(all, (name) => withheldTools.has(name) || asksAlways(all.get(name)));
+        return removeTools(
+          all,
+          (name) => withheldTools.has(name) || alwaysNeedsApproval(all.get(name)),
+        );
       },
     },
     mode,

@@ -4,9 +4,9 @@ import { openTurnQueue, startLaneWorker } from '@parley/queue';
 import type { ClaimedTurn, Lease } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createCountingTool, say } from '../testing/tool-scene.ts';
-import { openTurnScene, type SceneExtras, type TurnScene } from '../testing/turn-scene.ts';
+import { openTurnScene, type SceneOptions, type TurnScene } from '../testing/turn-scene.ts';
 import { OWNER_CHAT, PLACE, runAsCommand } from '../testing/write-message.ts';
-import { computePauseBefore } from './put-off.ts';
+import { computeRetryDelay } from './put-off.ts';
 
 const WAIT_MS = 10 * 60_000;
 const AWAY = { fail: { kind: 'unreachable' } } as const;
@@ -16,7 +16,7 @@ const KEPT =
 describe('[D13] a question whose model is unavailable', () => {
   let scene: TurnScene;
   let made = 0;
-  const open = async (extras: SceneExtras = {}) => {
+  const open = async (extras: SceneOptions = {}) => {
     scene = await openTurnScene({}, { modelAwayMs: WAIT_MS, ...extras });
   };
   beforeEach(() => open());
@@ -242,12 +242,12 @@ describe('[D13] the delay before a model is called again', () => {
     [{ kind: 'endless' }, 0, null],
     [{ kind: 'empty' }, 0, null],
   ])('for the failure %j after %i ms is %j ms', (failure, awayMs, pause) => {
-    expect(computePauseBefore({ failure, awayMs, waitMs: WAIT_MS })).toBe(pause);
+    expect(computeRetryDelay({ failure, awayMs, waitMs: WAIT_MS })).toBe(pause);
   });
 
   it('is null if questions are not kept', () => {
     expect(
-      computePauseBefore({ failure: { kind: 'unreachable' }, awayMs: 0, waitMs: 0 }),
+      computeRetryDelay({ failure: { kind: 'unreachable' }, awayMs: 0, waitMs: 0 }),
     ).toBeNull();
   });
 });

@@ -2,7 +2,7 @@ import type { ModelFailure } from '@parley/models';
 import type { Lease } from '@parley/store';
 import { postNotice } from '../post-message.ts';
 import type { NoAnswer } from './answer-turn.ts';
-import type { TurnEnding } from './commit-answer.ts';
+import type { TurnOutcome } from './commit-answer.ts';
 import type { TurnServices } from './means.ts';
 import type { Turn } from './turn.ts';
 
@@ -23,11 +23,11 @@ export async function postponeTurn(
   turn: Turn,
   lease: Lease,
   { reason, failure }: Extract<NoAnswer, { notice: string }>,
-): Promise<TurnEnding | null> {
+): Promise<TurnOutcome | null> {
   const { modelAwayMs: waitMs = DEFAULT_MODEL_AWAY_MS, store } = services;
   const now = services.clock();
   if (failure === undefined || turn.route.appends === true) return null;
-  const pause = computePauseBefore({ failure, awayMs: now - (turn.putOffSince ?? now), waitMs });
+  const pause = computeRetryDelay({ failure, awayMs: now - (turn.putOffSince ?? now), waitMs });
   if (pause === null) return null;
   const { turnId } = turn;
   const until = now + pause;
@@ -35,12 +35,12 @@ export async function postponeTurn(
   if (stored === 'fenced') return { outcome: 'fenced' };
   // Only an owner is told about servers and settings.
   const why = turn.reader.kind === 'owner' ? reason : 'My model is not answering right now.';
-  await notifyOnce(services, turn, `${why} ${describeKept(waitMs)}`);
+  await sendNoticeOnce(services, turn, `${why} ${describePostponement(waitMs)}`);
   return { outcome: 'put-off', reason };
 }
 
 /** Sends the notice once. No person waits for a turn that Parley started itself. */
-async function notifyOnce(services: TurnServices, turn: Turn, markdown: string): Promise<void> {
+async function sendNoticeOnce(services: TurnServices, turn: Turn, markdown: string): Promise<void> {
   const { messages, conversationId, route } = turn;
   const [first] = messages;
   const asksPerson = messages.some(({ message }) => message.trigger === undefined);
@@ -50,7 +50,7 @@ async function notifyOnce(services: TurnServices, turn: Turn, markdown: string):
   await postNotice(services, { key, route, conversationId, markdown });
 }
 
-function describeKept(waitMs: number): string {
+function describePostponement(waitMs: number): string {
   const minutes = Math.max(1, Math.round(waitMs / 60_000));
   const within = minutes === 1 ? 'a minute' : `${minutes} minutes`;
   return `I’ll keep your question and answer it when the model is back, within ${within}. /stop cancels it.`;
@@ -68,7 +68,7 @@ interface ModelOutage {
  * The delay before the model is called again, in ms: half the time it has been unavailable, or as
  * long as the provider demands. Null if it is not called again.
  */
-export function computePauseBefore({ failure, awayMs, waitMs }: ModelOutage): number | null {
+export function computeRetryDelay({ failure, awayMs, waitMs }: ModelOutage): number | null {
   if (!isTemporary(failure)) return null;
   const half = Math.min(Math.max(awayMs / 2, MIN_PAUSE_MS), MAX_PAUSE_MS);
   const wanted = failure.kind === 'rate-limited' ? (failure.retryAfterMs ?? 0) : 0;

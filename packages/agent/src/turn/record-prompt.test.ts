@@ -4,7 +4,7 @@ import type { PromptRepository } from '@parley/store';
 import { estimateTokens } from '@parley/workspace';
 import { describe, expect, it } from 'vitest';
 import { createCountingTool } from '../testing/tool-scene.ts';
-import { createAgent, openTurnScene, type SceneExtras } from '../testing/turn-scene.ts';
+import { createAgent, openTurnScene, type SceneOptions } from '../testing/turn-scene.ts';
 import { recordPrompt } from './record-prompt.ts';
 import { CHAT, startTurn } from './turn.ts';
 import type { TurnHook } from './turn-hooks.ts';
@@ -45,7 +45,7 @@ const careless: PromptAssembler = {
   },
 };
 
-async function recorded(extras: SceneExtras) {
+async function recorded(extras: SceneOptions) {
   const scene = await openTurnScene({}, extras);
   try {
     await scene.write('what is up?', GROUP);
@@ -104,7 +104,7 @@ describe('the recorded prompt of a turn', () => {
     await scene.close();
   });
 
-  it.each<[string, SceneExtras]>([
+  it.each<[string, SceneOptions]>([
     ['a hook offered', { hooks: [chatty] }],
     ['an assembler let through', { prompt: careless }],
   ])('[P17] [W02] never contains private text that %s', async (_who, extras) => {

@@ -8,17 +8,17 @@ import {
   type SentRequest,
 } from '@parley/core';
 import type { ModelMessage, ModelRequest, ModelTool } from '@parley/models';
-import { type AssembledPrompt, type SentParts, toSentPrompt } from '@parley/prompt';
+import { type AssembledPrompt, type SentPartCache, toSentPrompt } from '@parley/prompt';
 import type { NewPrompt, PromptRepository, TurnRepository } from '@parley/store';
 import { estimateTokens } from '@parley/workspace';
 import { estimateMessageTokens } from '../context/history.ts';
 import type { TurnServices } from './means.ts';
 import type { Turn } from './turn.ts';
 
-interface RecordServices extends Pick<TurnServices, 'clock' | 'log'> {
+interface PromptRecordServices extends Pick<TurnServices, 'clock' | 'log'> {
   readonly prompts: Pick<PromptRepository, 'record'> | undefined;
   readonly model: Pick<TurnServices['model'], 'id'>;
-  readonly sentParts?: SentParts | undefined;
+  readonly sentParts?: SentPartCache | undefined;
 }
 
 /** A turn's first request after all hooks and checks, and the reader it was built for. */
@@ -32,7 +32,11 @@ export interface BuiltRequest {
  * Records a turn's prompt, as sent to the model, for the inspector (P17). The turn does not wait
  * for the record, and a failure is only logged.
  */
-export function recordPrompt(services: RecordServices, turn: Turn, built: BuiltRequest): void {
+export function recordPrompt(
+  services: PromptRecordServices,
+  turn: Turn,
+  built: BuiltRequest,
+): void {
   const { prompts, log } = services;
   if (prompts === undefined) return;
   const failed = (error: unknown): void =>
@@ -45,7 +49,7 @@ export function recordPrompt(services: RecordServices, turn: Turn, built: BuiltR
 }
 
 function toNewPrompt(
-  { model, clock, sentParts }: RecordServices,
+  { model, clock, sentParts }: PromptRecordServices,
   turn: Turn,
   built: BuiltRequest,
 ): NewPrompt {
@@ -71,7 +75,7 @@ function toNewPrompt(
 
 function describeRequest(
   { prompt, request: { messages, tools = [] }, reader }: BuiltRequest,
-  known: SentParts = new WeakMap(),
+  known: SentPartCache = new WeakMap(),
 ) {
   const { parts, ...sent } = toSentPrompt(prompt, known);
   return {
@@ -93,7 +97,7 @@ export function toSentRequest(built: BuiltRequest): SentRequest {
 function createToolsPart(
   tools: readonly ModelTool[],
   { kind }: Reader,
-  known: SentParts,
+  known: SentPartCache,
 ): SentPart {
   const before = known.get(tools);
   if (before !== undefined) return before;

@@ -21,7 +21,7 @@ import {
   commitNotice,
   renderVisibleAnswer,
   savePartialAnswer,
-  type TurnEnding,
+  type TurnOutcome,
 } from './commit-answer.ts';
 import { createChatMeans, type FinalNotice, type TurnServices } from './means.ts';
 import { createModelNotice } from './model-notice.ts';
@@ -33,7 +33,7 @@ import { runAfterHooks, type TurnClosing } from './turn-hooks.ts';
 import { listQuotableMessages } from './turn-text.ts';
 
 /** `closing` is for the hooks; absent if the model was not called. */
-interface EndedTurn extends TurnEnding {
+interface CompletedTurn extends TurnOutcome {
   readonly closing?: Omit<TurnClosing, 'outcome'>;
 }
 
@@ -48,8 +48,8 @@ export function createTurnRunner(options: TurnServices): RunTurn {
     const { turnId, conversationId } = claimed;
     const turn = startTurn(claimed, CHAT, services, services.clock());
     const startedAt = monotonic();
-    announceStart(services, turn, claimed.resumed);
-    let ended: EndedTurn = { outcome: 'handed-back' };
+    publishTurnStart(services, turn, claimed.resumed);
+    let ended: CompletedTurn = { outcome: 'handed-back' };
     try {
       ended = await runTurn(services, turn, claimed, lease, signal);
     } finally {
@@ -65,7 +65,7 @@ export function createTurnRunner(options: TurnServices): RunTurn {
   };
 }
 
-function announceStart(
+function publishTurnStart(
   services: TurnServices,
   { lead, route, messages, ...turn }: Turn,
   isResumed: boolean,
@@ -93,7 +93,7 @@ async function runTurn(
   claimed: ClaimedTurn,
   lease: LaneLease,
   signal: AbortSignal,
-): Promise<EndedTurn> {
+): Promise<CompletedTurn> {
   const { store, prompts, clock, log } = services;
   const prompt = prompts && deferPromptRecord(prompts, store.turns, log);
   const turns = prompt?.turns ?? store.turns;
@@ -144,7 +144,7 @@ async function answerMessages(
   turn: Turn,
   claimed: ClaimedTurn,
   run: TurnRun,
-): Promise<EndedTurn> {
+): Promise<CompletedTurn> {
   const compacted = await runCompactCommand(services.compactor, turn, run.signal);
   if (compacted === null) return answerChat(services, turn, run, []);
   if (compacted === 'stopped') {
@@ -161,7 +161,7 @@ async function answerChat(
   turn: Turn,
   started: TurnRun,
   earlier: readonly string[],
-): Promise<EndedTurn> {
+): Promise<CompletedTurn> {
   const { lease, signal, journal } = started;
   const { approvals } = services;
   const means = createChatMeans(services, turn);
@@ -187,7 +187,7 @@ async function answerChat(
     const later = await postponeTurn(services, turn, lease, answer);
     if (later !== null) return later;
   }
-  await saveAskedMemories(services, turn, opened, run);
+  await saveRequestedMemories(services, turn, opened, run);
   const { facts, reader, view, text, messages } = opened;
   const closing = { facts, reader, view, text, messages, answer: '' };
   if ('notice' in answer) return { ...(await commitFailure(services, ending, answer)), closing };
@@ -203,7 +203,7 @@ async function answerChat(
  * Saves the requested memories before the commit. After a crash between the two, this code runs
  * again and changes nothing.
  */
-async function saveAskedMemories(
+async function saveRequestedMemories(
   { memory }: TurnServices,
   { session, reader, facts: { chatType, date } }: Turn,
   opened: OpenedTurn,
@@ -216,14 +216,14 @@ async function saveAskedMemories(
 async function finishTurn(
   services: TurnServices,
   turn: Turn,
-  { outcome, fresh, closing }: EndedTurn,
+  { outcome, fresh, closing }: CompletedTurn,
   signal: AbortSignal,
 ): Promise<void> {
   const { channel, account, chatId } = turn.route;
   if (outcome === 'answered' || outcome === 'failed') {
     await services.deliver(channel, account, chatId, fresh);
   }
-  await dropViewOnce(services, turn);
+  await deleteViewOnceFiles(services, turn);
   services.compactor?.afterTurn(turn.conversationId);
   if (closing === undefined) return;
   if (closing.answer !== '' && turn.format === undefined)
@@ -238,7 +238,10 @@ async function finishTurn(
  * Deletes view-once files with their turn. If the deletion fails, the sweep of old attachments
  * deletes them.
  */
-async function dropViewOnce({ store, log }: TurnServices, { messages }: Turn): Promise<void> {
+async function deleteViewOnceFiles(
+  { store, log }: TurnServices,
+  { messages }: Turn,
+): Promise<void> {
   const hasSome = messages.some(({ message }) => message.attachments?.some((one) => one.viewOnce));
   if (!hasSome) return;
   await store.attachments.forgetViewOnce().catch((thrown: unknown) => {
@@ -247,7 +250,7 @@ async function dropViewOnce({ store, log }: TurnServices, { messages }: Turn): P
 }
 
 /** Counts each turn of a lane, and records it as a span in the trace of its first message. */
-export function addTraces(
+export function addTracing(
   { meter, tracer, clock }: Pick<Runtime, 'meter' | 'tracer' | 'clock'>,
   run: RunTurn,
   defaultAgent = 'main',

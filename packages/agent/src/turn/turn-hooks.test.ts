@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Audience, PromptPart } from '@parley/core';
 import { afterEach, describe, expect, it } from 'vitest';
-import { openTurnScene, type SceneExtras, type TurnScene } from '../testing/turn-scene.ts';
+import { openTurnScene, type SceneOptions, type TurnScene } from '../testing/turn-scene.ts';
 import type { TurnClosing, TurnHook, TurnOpening } from './turn-hooks.ts';
 
 const GROUP = { id: '-9', type: 'group', title: 'Team' } as const;
@@ -14,7 +14,7 @@ const part = (text: string, kind: 'owner' | 'everyone' = 'everyone'): PromptPart
 
 let scene: TurnScene;
 afterEach(() => scene.close());
-async function open(extras: SceneExtras): Promise<TurnScene> {
+async function open(extras: SceneOptions): Promise<TurnScene> {
   scene = await openTurnScene({}, extras);
   return scene;
 }
@@ -96,7 +96,7 @@ describe('hooks before a turn', () => {
 
 describe('the last check before a request', () => {
   /** An assembler that checks nothing, as if all earlier checks had failed. */
-  const careless = (audience: Audience): SceneExtras => ({
+  const careless = (audience: Audience): SceneOptions => ({
     prompt: {
       assemble: async () => ({
         layout: 'careless',

@@ -74,7 +74,7 @@ const MAX_ADDED_CHARACTERS = 65_536;
  * Throws if a hook adds more than the limit. The text is not truncated, because a part of it could
  * have a different meaning.
  */
-function assertBounded({
+function assertWithinHookLimits({
   system = [],
   userContext = [],
 }: z.infer<typeof TurnAdditionsShape>): void {
@@ -102,7 +102,7 @@ export async function runBeforeHooks(
       const added = await runWithTimeLimit({ ms: hookMs, stop }, async (signal) =>
         TurnAdditionsShape.parse(await hook.before?.({ ...turn, view }, signal)),
       );
-      assertBounded(added);
+      assertWithinHookLimits(added);
       system.push(...(added.system ?? []));
       userContext.push(...(added.userContext ?? []));
     } catch (error) {

@@ -6,7 +6,7 @@ import { createCountingTool, say } from '../testing/tool-scene.ts';
 import {
   listToolMessages,
   openTurnScene,
-  type SceneExtras,
+  type SceneOptions,
   type TurnScene,
 } from '../testing/turn-scene.ts';
 import { createBuiltInTools } from '../tools/built-in-tools.ts';
@@ -14,7 +14,7 @@ import { createBuiltInTools } from '../tools/built-in-tools.ts';
 let scene: TurnScene;
 afterEach(() => scene.close());
 
-async function open(extras: SceneExtras): Promise<TurnScene> {
+async function open(extras: SceneOptions): Promise<TurnScene> {
   scene = await openTurnScene({}, extras);
   return scene;
 }

@@ -1,13 +1,13 @@
 import { createPrefixRenderer } from '@parley/markup';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createCountingTool } from '../testing/tool-scene.ts';
-import { openTurnScene, type SceneExtras, type TurnScene } from '../testing/turn-scene.ts';
+import { openTurnScene, type SceneOptions, type TurnScene } from '../testing/turn-scene.ts';
 
 const GROUP = { id: '-9', type: 'group', title: 'Team' } as const;
 
 let scene: TurnScene;
 afterEach(() => scene?.close());
-async function open(extras: SceneExtras = {}): Promise<TurnScene> {
+async function open(extras: SceneOptions = {}): Promise<TurnScene> {
   scene = await openTurnScene({}, extras);
   return scene;
 }

@@ -7,7 +7,7 @@ import { createCountingTool, say } from '../testing/tool-scene.ts';
 import {
   listToolMessages,
   openTurnScene,
-  type SceneExtras,
+  type SceneOptions,
   type TurnScene,
 } from '../testing/turn-scene.ts';
 import { createBuiltInTools } from '../tools/built-in-tools.ts';
@@ -16,7 +16,7 @@ const GROUP = { id: '-9', type: 'group', title: 'Team' } as const;
 let scene: TurnScene;
 afterEach(() => scene.close());
 
-async function open(extras: SceneExtras): Promise<TurnScene> {
+async function open(extras: SceneOptions): Promise<TurnScene> {
   scene = await openTurnScene({}, extras);
   return scene;
 }

@@ -3,7 +3,7 @@ import type { InboxRow } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   createAgent,
-  createClaimed,
+  createClaimedTurn,
   openTurnScene,
   type TurnScene,
 } from '../testing/turn-scene.ts';
@@ -115,7 +115,7 @@ describe('a turn’s reader', () => {
   it('[W02] also decides whether the facts name the operator’s folder', () => {
     const place = { agent: createAgent('/home/ada/w', 'UTC'), owners: ['test:1'] };
     const workspaceOf = (one: InboxRow) =>
-      startTurn(createClaimed(one), CHAT, place, 0).facts.workspace;
+      startTurn(createClaimedTurn(one), CHAT, place, 0).facts.workspace;
     expect(workspaceOf(owner)).toBe('/home/ada/w');
     expect(workspaceOf(guest)).toBe('w');
   });
@@ -180,7 +180,7 @@ describe('the runtime facts of a turn', () => {
   });
 
   it('cannot be computed for a turn without messages, which the store never claims', () => {
-    expect(() => startTurn(createClaimed(), CHAT, AGENT, 0)).toThrow('has no messages');
+    expect(() => startTurn(createClaimedTurn(), CHAT, AGENT, 0)).toThrow('has no messages');
   });
 });
 
@@ -192,7 +192,7 @@ describe('a turn on behalf of a chat', () => {
       ...beat,
       message: { ...beat.message, chat: { id: 'lane', type: 'group' as const } },
     };
-    const { facts } = startTurn(createClaimed(group), HEARTBEAT, AGENT, 0);
+    const { facts } = startTurn(createClaimedTurn(group), HEARTBEAT, AGENT, 0);
     expect(facts).toMatchObject({ groupId: 'g', heartbeat: true, variables: {} });
   });
 });

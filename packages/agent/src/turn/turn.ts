@@ -108,7 +108,7 @@ export function startTurn(
   at: number,
 ): Turn {
   const started = listStartMessages(claimed.messages, steps);
-  const messages = purpose.kind === 'chat' ? started : started.map(useRouteChat);
+  const messages = purpose.kind === 'chat' ? started : started.map(applyRouteChat);
   const lead = messages.at(-1);
   if (lead === undefined)
     throw new Error(`Turn ${claimed.turnId} has no messages; the store never claims such a turn.`);
@@ -139,7 +139,7 @@ function expectsAnswer({ message: { trigger } }: InboxRow): boolean {
 }
 
 /** A lane works for the chat of its route, so facts, format and privacy come from there. */
-function useRouteChat(row: InboxRow): InboxRow {
+function applyRouteChat(row: InboxRow): InboxRow {
   const { message, route } = row;
   const isTask = message.trigger === 'heartbeat';
   const chat = { ...message.chat, id: route.chatId };

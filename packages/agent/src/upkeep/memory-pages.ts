@@ -1,6 +1,6 @@
 import { toMemoryLine, type WorkspaceView } from '@parley/workspace';
 import { getDayBefore } from '../context/yesterday-source.ts';
-import { getOwnText } from '../memory/memory-triggers.ts';
+import { getAuthoredText } from '../memory/memory-triggers.ts';
 
 /** A part of MEMORY.md that can be removed: a list item with the lines indented below it. */
 export interface MemoryItem {
@@ -31,9 +31,9 @@ const DATED = /^(\d{4}-\d\d-\d\d)\b/;
  * Finds the items that can be removed: list items outside code and comments. Headings, paragraphs
  * and items with unindented continuation lines are never removed.
  */
-export function readMemoryPage(text: string): MemoryPage {
+export function parseMemoryPage(text: string): MemoryPage {
   const lines = text === '' ? [] : text.split('\n');
-  const open = findOpenLines(lines);
+  const open = classifyLines(lines);
   const items: MemoryItem[] = [];
   let isOwn = false;
   for (let at = 0; at < lines.length; at += 1) {
@@ -45,7 +45,7 @@ export function readMemoryPage(text: string): MemoryPage {
     let to = at + 1;
     while (/^(?: {2}|\t)\s*\S/.test(lines[to] ?? '')) to += 1;
     const isWhole = open.slice(at, to).every((kind) => kind === 'open');
-    if (isWhole && endsItem(lines[to])) {
+    if (isWhole && isItemEnd(lines[to])) {
       const text = [first, ...lines.slice(at + 1, to).map((more) => more.trim())].join(' ').trim();
       const date = DATED.exec(text)?.[1] ?? null;
       items.push({ id: `M${items.length + 1}`, text, from: at, to, date, isOwn });
@@ -63,11 +63,11 @@ export function removeItems({ lines }: MemoryPage, gone: ReadonlyMap<MemoryItem,
 }
 
 /** Appends lines to upkeep's section. A missing section is created at the end of the file. */
-export function addOwnLines(text: string, added: readonly string[]): string {
+export function addUpkeepLines(text: string, added: readonly string[]): string {
   if (added.length === 0) return text;
   if (text.trim() === '') return ['# Memory', '', OWN_SECTION, '', ...added].join('\n');
   const lines = text.split('\n');
-  const open = findOpenLines(lines);
+  const open = classifyLines(lines);
   const heading = lines.findIndex((line, at) => open[at] === 'open' && line.trim() === OWN_SECTION);
   if (heading === -1) return [text.trimEnd(), '', OWN_SECTION, '', ...added].join('\n');
   const behind = lines.findIndex(
@@ -84,12 +84,12 @@ export function addOwnLines(text: string, added: readonly string[]): string {
  * Whether an item ends before this line. A line continues the item unless it is blank or starts a
  * new block.
  */
-function endsItem(next: string | undefined): boolean {
+function isItemEnd(next: string | undefined): boolean {
   if (next === undefined || next.trim() === '') return true;
   return /^(?:[-*+][ \t]|\d{1,3}[.)][ \t]|#{1,6}\s|<!--|-{3,}$)/.test(next);
 }
 
-function findOpenLines(lines: readonly string[]): readonly ('open' | 'closed')[] {
+function classifyLines(lines: readonly string[]): readonly ('open' | 'closed')[] {
   let fence = '';
   let inComment = false;
   return lines.map((line) => {
@@ -127,7 +127,7 @@ const WHOLE_FILE = 100_000;
  * Reads the last daily notes up to `today` (H07), oldest first, limited to the notes that this
  * reader may see. At night today's note is short, so one more day is read.
  */
-export async function readLastNotes(
+export async function readRecentNotes(
   view: WorkspaceView,
   today: string,
   most: number,
@@ -162,7 +162,7 @@ export function listNoteLines(notes: readonly DailyNote[]): readonly NoteLine[] 
   for (const { date, text } of notes) {
     // A name in `backticks` is kept as text; fenced blocks are left out.
     const plain = text.slice(0, LOOKED_AT).replace(/(?<!`)`([^`\n]+)`(?!`)/g, '$1');
-    const own = new Set(getOwnText(plain, LOOKED_AT).split('\n').map(trimLine));
+    const own = new Set(getAuthoredText(plain, LOOKED_AT).split('\n').map(trimLine));
     for (const line of plain.split('\n').map(trimLine)) {
       if (!own.has(line) || !isUsefulLine(line) || seen.has(line)) continue;
       seen.add(line);

@@ -17,14 +17,14 @@ import {
 } from '@parley/workspace';
 import { z } from 'zod';
 import { dropIncompleteLine } from '../loop/cut-answers.ts';
-import { askModel } from '../loop/model-request.ts';
+import { callModel } from '../loop/model-request.ts';
 import type { StepUsage, TurnJournal } from '../loop/turn-journal.ts';
 import { runWithTimeLimit } from '../time.ts';
 import { getAudience } from '../turn/turn.ts';
-import { listNoteLines, type NoteLine, readLastNotes, readMemoryPage } from './memory-pages.ts';
+import { listNoteLines, type NoteLine, parseMemoryPage, readRecentNotes } from './memory-pages.ts';
 import {
   applyProposal,
-  readProposal,
+  parseProposal,
   type UpkeepBounds,
   type UpkeepOutcome,
   USUAL_UPKEEP,
@@ -51,7 +51,7 @@ interface UpkeepRun {
 }
 
 /** `reason` is for the log and `/heartbeat`. */
-export interface UpkeepEnd {
+export interface UpkeepResult {
   readonly state: 'quiet' | 'unclear' | 'failed';
   readonly reason: string;
   readonly usage: StepUsage | null;
@@ -78,13 +78,15 @@ export async function runMemoryUpkeep(
   deps: UpkeepOptions,
   run: UpkeepRun,
   signal: AbortSignal,
-): Promise<UpkeepEnd | null> {
+): Promise<UpkeepResult | null> {
   const { versions } = run.view;
   if (versions === undefined) {
-    return endQuietly('MEMORY.md is not maintained here: it is read only in the owner’s own chat');
+    return createSkippedResult(
+      'MEMORY.md is not maintained here: it is read only in the owner’s own chat',
+    );
   }
   // A disk error fails this run without failing the worker.
-  const failed = (error: unknown, usage: StepUsage | null): UpkeepEnd => {
+  const failed = (error: unknown, usage: StepUsage | null): UpkeepResult => {
     return { state: 'failed', reason: `MEMORY.md: ${reasonOf(error)}`, usage };
   };
   let memory: string | null;
@@ -103,7 +105,7 @@ export async function runMemoryUpkeep(
   }
 }
 
-function endQuietly(reason: string): UpkeepEnd {
+function createSkippedResult(reason: string): UpkeepResult {
   return { state: 'quiet', reason, usage: null };
 }
 
@@ -112,23 +114,23 @@ async function obtainProposal(
   run: UpkeepRun,
   memory: string | null,
   signal: AbortSignal,
-): Promise<{ readonly step: UpkeepStep; readonly usage: StepUsage } | UpkeepEnd | null> {
+): Promise<{ readonly step: UpkeepStep; readonly usage: StepUsage } | UpkeepResult | null> {
   const { view, today, journal, bounds = USUAL_UPKEEP } = run;
   const before = journal.answer;
   if (before !== null) return { step: Step.parse(JSON.parse(before.text)), usage: before.usage };
-  const notes = listNoteLines(await readLastNotes(view, today, bounds.notes));
+  const notes = listNoteLines(await readRecentNotes(view, today, bounds.notes));
   const page = memory ?? '';
   if (notes.length === 0 && estimateTokens(page) <= bounds.tokens) {
-    return endQuietly('no notes from the last days, and MEMORY.md is short enough');
+    return createSkippedResult('no notes from the last days, and MEMORY.md is short enough');
   }
   const room = deps.contextTokens?.() ?? Number.POSITIVE_INFINITY;
   const request = createUpkeepRequest(page, notes, run, room);
   const size = estimateTokens(JSON.stringify(request));
   if (size > run.tokens)
-    return endQuietly(`about ${size} tokens are needed, but fewer are left today`);
+    return createSkippedResult(`about ${size} tokens are needed, but fewer are left today`);
   await run.assertWithinBudget();
   const answer = await runWithTimeLimit({ ms: ASK_MS, stop: signal }, (stop) =>
-    askModel(deps.model, request, { ...deps, onText() {} }, stop),
+    callModel(deps.model, request, { ...deps, onText() {} }, stop),
   );
   const { usage } = answer;
   const step = { basis: fingerprintMemory(memory), notes, said: dropIncompleteLine(answer) };
@@ -141,8 +143,8 @@ async function applyStep(
   { view, today, bounds: { notes: days, tokens } = USUAL_UPKEEP }: UpkeepRun,
   versions: MemoryVersions,
   step: UpkeepStep,
-): Promise<Pick<UpkeepEnd, 'state' | 'reason'>> {
-  const proposal = readProposal(step.said);
+): Promise<Pick<UpkeepResult, 'state' | 'reason'>> {
+  const proposal = parseProposal(step.said);
   if (proposal === null)
     return { state: 'unclear', reason: 'the proposal for MEMORY.md was not JSON' };
   const current = await versions.current();
@@ -150,7 +152,7 @@ async function applyStep(
   if (base === null) return { state: 'quiet', reason: MEANWHILE };
   // A line that is no longer in the notes has been forgotten in the meantime.
   const still = new Set(
-    listNoteLines(await readLastNotes(view, today, days)).map(({ text }) => text),
+    listNoteLines(await readRecentNotes(view, today, days)).map(({ text }) => text),
   );
   const notes = step.notes.filter(({ text }) => still.has(text));
   const known = [...base.formerly, ...(await listSavedTexts(view))];
@@ -226,7 +228,7 @@ function createUpkeepRequest(
   const parts: readonly PromptPart[] = [
     { text: formatPage(memory, most), source: 'MEMORY.md', audience: { kind: 'owner' } },
     { text: formatNotes(notes, most), source: 'memory/', audience: { kind: 'owner' } },
-    { text: createClosing(memory, today, bounds.tokens), source: 'upkeep', audience },
+    { text: createClosingText(memory, today, bounds.tokens), source: 'upkeep', audience },
   ];
   const { allowed, withheld } = enforceAudience(reader, parts);
   if (withheld.length > 0)
@@ -240,7 +242,7 @@ function createUpkeepRequest(
 
 /** MEMORY.md with an id before each item. If it is too long, its last lines are omitted. */
 function formatPage(memory: string, most: number): string {
-  const { lines, items } = readMemoryPage(memory);
+  const { lines, items } = parseMemoryPage(memory);
   const ids = new Map(items.map(({ id, from }) => [from, id]));
   const shown = lines.map((line, at) => {
     const id = ids.get(at);
@@ -264,7 +266,7 @@ function fitLines(lines: readonly string[], most: number): readonly string[] {
   return end === -1 ? lines : lines.slice(0, end);
 }
 
-function createClosing(memory: string, today: string, most: number): string {
+function createClosingText(memory: string, today: string, most: number): string {
   const over = estimateTokens(memory) - most;
   const trim =
     over <= 0

@@ -1,8 +1,8 @@
 import { estimateTokens } from '@parley/workspace';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { listNoteLines, type NoteLine, readMemoryPage } from './memory-pages.ts';
-import { applyProposal, isWishOrRule, readProposal } from './proposal.ts';
+import { listNoteLines, type NoteLine, parseMemoryPage } from './memory-pages.ts';
+import { applyProposal, isWishOrRule, parseProposal } from './proposal.ts';
 import { MEMORY } from './testing/upkeep-scene.ts';
 
 const ids = (letter: string) => fc.integer({ min: 0, max: 12 }).map((n) => `${letter}${n}`);
@@ -50,7 +50,7 @@ describe('an applied upkeep proposal', () => {
           { memory, notes: lines, known: [] },
           proposal,
         );
-        const page = readMemoryPage(memory);
+        const page = parseMemoryPage(memory);
         const gone = new Set(removed.map((one) => one.text));
         const mayGo = page.items.filter((item) => gone.has(item.text));
         const named = new Set(mayGo.flatMap(({ from, to }) => page.lines.slice(from, to)));
@@ -72,7 +72,7 @@ describe('an applied upkeep proposal', () => {
   it('[H07] removes at most 30 % of the items, and a wish or rule only if a copy remains', () => {
     fc.assert(
       fc.property(pages, proposals, (memory, proposal) => {
-        const { items } = readMemoryPage(memory);
+        const { items } = parseMemoryPage(memory);
         const { text, removed } = applyProposal({ memory, notes: [], known: [] }, proposal);
         expect(removed.length).toBeLessThanOrEqual(Math.max(1, Math.floor(items.length * 0.3)));
         for (const { text: line } of removed)
@@ -149,7 +149,7 @@ describe('an applied upkeep proposal', () => {
   });
 
   it('[H07] treats indented lines as part of their item, and ignores lines in code or comments', () => {
-    expect(readMemoryPage(MEMORY).items.map(({ id, text }) => `${id} ${text}`)).toMatchObject([
+    expect(parseMemoryPage(MEMORY).items.map(({ id, text }) => `${id} ${text}`)).toMatchObject([
       'M1 Bo is my brother; he lives in Leipzig.',
       'M2 Dr. Lindner is the dentist, phone in the address book. - closed on Wednesdays',
       ...['M3 妹妹叫小雨，在上海读书。', 'M4 The book about herons is due on 1 March 2027.'],
@@ -159,7 +159,7 @@ describe('an applied upkeep proposal', () => {
       ...['M9 2026-09-30: Bo lives in Leipzig.', 'M10 2026-10-02: Der Klempner heißt Wagner.'],
     ]);
     const page = '```\n- code\n```\n<!--\n- comment\n-->\n- runs on\nhere\n- item';
-    expect(readMemoryPage(page).items.map(({ text }) => text)).toEqual(['item']);
+    expect(parseMemoryPage(page).items.map(({ text }) => text)).toEqual(['item']);
   });
 });
 
@@ -214,11 +214,11 @@ describe('an upkeep proposal', () => {
     ['{', null],
     ['', null],
   ])('[H07] is parsed from %j', (said, proposal) => {
-    expect(readProposal(said)).toEqual(proposal);
+    expect(parseProposal(said)).toEqual(proposal);
   });
 
   it('[H07] is parsed from any text without an error', () => {
-    fc.assert(fc.property(fc.string(), (said) => void readProposal(said)));
-    fc.assert(fc.property(fc.json(), (said) => void readProposal(said)));
+    fc.assert(fc.property(fc.string(), (said) => void parseProposal(said)));
+    fc.assert(fc.property(fc.json(), (said) => void parseProposal(said)));
   });
 });

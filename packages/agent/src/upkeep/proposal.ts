@@ -2,11 +2,11 @@ import { estimateQuarterTokens, estimateTokens, toMemoryLine } from '@parley/wor
 import { z } from 'zod';
 import { findTrigger } from '../memory/memory-triggers.ts';
 import {
-  addOwnLines,
+  addUpkeepLines,
   type MemoryItem,
   type MemoryPage,
   type NoteLine,
-  readMemoryPage,
+  parseMemoryPage,
   removeItems,
 } from './memory-pages.ts';
 
@@ -43,7 +43,7 @@ export interface UpkeepProposal {
 }
 
 /** Parses the JSON in a model's answer, skipping invalid entries; null if there is none. */
-export function readProposal(said: string): UpkeepProposal | null {
+export function parseProposal(said: string): UpkeepProposal | null {
   const json = said.slice(said.indexOf('{'), said.lastIndexOf('}') + 1);
   const parsed = Proposal.safeParse(parseProposalJson(json));
   if (!parsed.success) return null;
@@ -112,7 +112,7 @@ export function applyProposal(
   proposal: UpkeepProposal,
 ): UpkeepOutcome {
   const input = { ...written, tokens };
-  const page = readMemoryPage(input.memory);
+  const page = parseMemoryPage(input.memory);
   const refused: ChangedLine[] = [];
   const gone = chooseRemovals(
     page,
@@ -166,7 +166,7 @@ function chooseRemovals(
       if (twin !== undefined) kept.add(twin);
     }
   }
-  for (const item of isTooLong() ? sortByDispensability(items) : []) {
+  for (const item of isTooLong() ? sortForRemoval(items) : []) {
     if (gone.has(item)) continue;
     const which =
       item.date === null ? 'this note was at the top' : `this note is from ${item.date}`;
@@ -177,14 +177,14 @@ function chooseRemovals(
 }
 
 function isSameItem(one: MemoryItem, other: MemoryItem): boolean {
-  return foldWords(one.text) === foldWords(other.text);
+  return normalizeWords(one.text) === normalizeWords(other.text);
 }
 
 /**
  * Sorts items, most dispensable first: items added by upkeep (oldest first), other dated items,
  * undated items from the top (such pages grow downwards), and finally wishes and rules.
  */
-function sortByDispensability(items: readonly MemoryItem[]): readonly MemoryItem[] {
+function sortForRemoval(items: readonly MemoryItem[]): readonly MemoryItem[] {
   const rankOf = ({ text, date, isOwn }: MemoryItem) =>
     isWishOrRule(text) ? '3' : date === null ? '2' : isOwn ? '0' : '1';
   const ranks = new Map(items.map((item) => [item, `${rankOf(item)} ${item.date ?? ''}`]));
@@ -200,7 +200,7 @@ function addLines(
 ): Pick<UpkeepOutcome, 'text' | 'added'> {
   const byId = new Map(notes.map((line) => [line.id, line]));
   // Includes MEMORY.md before this run, so that a line removed now is not added back.
-  const there = [memory, ...known].map(foldWords);
+  const there = [memory, ...known].map(normalizeWords);
   const added: (ChangedLine & { readonly line: string })[] = [];
   let text = shorter;
   for (const { note, why } of add) {
@@ -211,8 +211,8 @@ function addLines(
     }
     if (added.some((one) => one.text === found.text)) continue;
     const line = `- ${found.date}: ${found.text}`;
-    const next = addOwnLines(shorter, [...added.map((one) => one.line), line]);
-    const no = findAdditionRefusal(found.text, there, { count: added.length, next, tokens });
+    const next = addUpkeepLines(shorter, [...added.map((one) => one.line), line]);
+    const no = findRefusalReason(found.text, there, { count: added.length, next, tokens });
     if (no !== null) refused.push({ text: found.text, why: no });
     else {
       added.push({ text: found.text, why: `${found.date}: ${why}`, line });
@@ -222,7 +222,7 @@ function addLines(
   return { text, added: added.map(({ text: line, why }) => ({ text: line, why })) };
 }
 
-function findAdditionRefusal(
+function findRefusalReason(
   line: string,
   there: readonly string[],
   {
@@ -232,13 +232,13 @@ function findAdditionRefusal(
   }: { readonly count: number; readonly next: string; readonly tokens: number },
 ): string | null {
   if (isWishOrRule(line)) return 'a wish or a rule, which is kept only in the person’s own words';
-  if (there.some((text) => text.includes(foldWords(line))))
+  if (there.some((text) => text.includes(normalizeWords(line))))
     return 'it is known already, or was removed before';
   if (count >= MAX_ADDED_LINES) return 'too much for one run';
   return estimateTokens(next) > tokens ? 'there is no room for it' : null;
 }
 
-function foldWords(text: string): string {
+function normalizeWords(text: string): string {
   return text
     .normalize('NFKC')
     .toLowerCase()

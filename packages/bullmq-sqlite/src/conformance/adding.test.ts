@@ -1,7 +1,7 @@
 import { expect, inject } from 'vitest';
-import { describeOnBoth, pause } from '../testing/lab.ts';
+import { describeOnBothBackends, pause } from '../testing/lab.ts';
 
-describeOnBoth('adding jobs', inject('redisUrl'), (it) => {
+describeOnBothBackends('adding jobs', inject('redisUrl'), (it) => {
   it('numbers jobs from 1 and returns them as they were added', async ({ lab }) => {
     const { queue } = lab;
     const added = await queue.add(

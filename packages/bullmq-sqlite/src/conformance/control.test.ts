@@ -1,7 +1,7 @@
 import { expect, inject } from 'vitest';
-import { createGate, describeOnBoth, pause, waitUntil } from '../testing/lab.ts';
+import { createGate, describeOnBothBackends, pause, waitUntil } from '../testing/lab.ts';
 
-describeOnBoth('pausing and limits', inject('redisUrl'), (it) => {
+describeOnBothBackends('pausing and limits', inject('redisUrl'), (it) => {
   const jobs = (...names: string[]) => names.map((name) => ({ name, data: {} }));
 
   it('does not start jobs while paused, and continues immediately after resume', async ({

@@ -1,8 +1,8 @@
 import type { Processor } from 'bullmq';
 import { expect, inject } from 'vitest';
-import { createGate, describeOnBoth, pause, waitUntil } from '../testing/lab.ts';
+import { createGate, describeOnBothBackends, pause, waitUntil } from '../testing/lab.ts';
 
-describeOnBoth('deduplication', inject('redisUrl'), (it) => {
+describeOnBothBackends('deduplication', inject('redisUrl'), (it) => {
   it('simple: drops jobs until the first one ends', async ({ lab }) => {
     const deduplication = { id: 'chat' };
     const first = await lab.queue.add('first', {}, { deduplication });

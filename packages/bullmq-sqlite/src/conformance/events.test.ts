@@ -1,9 +1,9 @@
 import { QueueEventsProducer } from 'bullmq';
 import { expect, inject } from 'vitest';
-import { describeOnBoth, type Lab, waitUntil } from '../testing/lab.ts';
+import { describeOnBothBackends, type TestQueue, waitUntil } from '../testing/lab.ts';
 
 /** Records every event that a listener receives as `name:jobId`, with its relevant fields. */
-function record(lab: Lab, lastEventId?: string): string[] {
+function record(lab: TestQueue, lastEventId?: string): string[] {
   const heard: string[] = [];
   const events = lab.events(lastEventId);
   events.on('added', ({ jobId, name }) => heard.push(`added ${jobId} ${name}`));
@@ -32,7 +32,7 @@ function record(lab: Lab, lastEventId?: string): string[] {
   return heard;
 }
 
-describeOnBoth('events', inject('redisUrl'), (it) => {
+describeOnBothBackends('events', inject('redisUrl'), (it) => {
   it('reports the lifecycle of a successful job', async ({ lab }) => {
     const heard = record(lab);
     await lab.queue.add('greet', {});

@@ -1,7 +1,7 @@
 import { expect, inject } from 'vitest';
-import { createGate, describeOnBoth, pause, waitUntil } from '../testing/lab.ts';
+import { createGate, describeOnBothBackends, pause, waitUntil } from '../testing/lab.ts';
 
-describeOnBoth('queries', inject('redisUrl'), (it) => {
+describeOnBothBackends('queries', inject('redisUrl'), (it) => {
   const names = (jobs: readonly { name: string }[]) => jobs.map((job) => job.name);
 
   it('counts the jobs in every state', async ({ lab }) => {

@@ -1,8 +1,8 @@
 import { DelayedError, RateLimitError, UnrecoverableError, WaitingError } from 'bullmq';
 import { expect, inject } from 'vitest';
-import { createGate, describeOnBoth, pause, waitUntil } from '../testing/lab.ts';
+import { createGate, describeOnBothBackends, pause, waitUntil } from '../testing/lab.ts';
 
-describeOnBoth('job outcomes', inject('redisUrl'), (it) => {
+describeOnBothBackends('job outcomes', inject('redisUrl'), (it) => {
   it('stores the result, the times and the number of attempts', async ({ lab }) => {
     await lab.queue.add('sum', {});
     await lab.ended(

@@ -1,12 +1,12 @@
 import { expect, inject } from 'vitest';
-import { createGate, describeOnBoth, pause, waitUntil } from '../testing/lab.ts';
+import { createGate, describeOnBothBackends, pause, waitUntil } from '../testing/lab.ts';
 
 /** A worker that takes jobs but never renews a lock, as if its process had crashed. */
 const DEAD = { lockDuration: 150, skipLockRenewal: true, skipStalledCheck: true } as const;
 /** A worker that checks often for stalled jobs. */
 const RESCUER = { stalledInterval: 100, lockDuration: 5000 } as const;
 
-describeOnBoth('locks and stalled jobs', inject('redisUrl'), (it) => {
+describeOnBothBackends('locks and stalled jobs', inject('redisUrl'), (it) => {
   it("runs a crashed worker's job again, before waiting jobs", async ({ lab }) => {
     await lab.queue.addBulk(['a', 'b'].map((name) => ({ name, data: {} })));
     const never = createGate();

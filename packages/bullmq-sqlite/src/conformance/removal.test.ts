@@ -1,7 +1,7 @@
 import { expect, inject } from 'vitest';
-import { createGate, describeOnBoth, pause, waitUntil } from '../testing/lab.ts';
+import { createGate, describeOnBothBackends, pause, waitUntil } from '../testing/lab.ts';
 
-describeOnBoth('removing jobs', inject('redisUrl'), (it) => {
+describeOnBothBackends('removing jobs', inject('redisUrl'), (it) => {
   it('removes a waiting job with its log', async ({ lab }) => {
     const { queue } = lab;
     const job = await queue.add('a', {}, { jobId: 'mine' });

@@ -1,9 +1,9 @@
 import { expect, inject } from 'vitest';
-import { createGate, describeOnBoth, waitUntil } from '../testing/lab.ts';
+import { createGate, describeOnBothBackends, waitUntil } from '../testing/lab.ts';
 
 const DAY_MS = 86_400_000;
 
-describeOnBoth('job schedulers', inject('redisUrl'), (it) => {
+describeOnBothBackends('job schedulers', inject('redisUrl'), (it) => {
   it('every: runs immediately and then at even intervals', async ({ lab }) => {
     const first = await lab.queue.upsertJobScheduler('tick', { every: 200 }, { name: 'beat' });
     expect(first?.id).toMatch(/^repeat:tick:\d+$/);

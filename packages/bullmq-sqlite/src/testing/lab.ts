@@ -26,7 +26,7 @@ interface Datastore {
 }
 
 /** A separate queue for one test, which is closed with all of its workers and listeners. */
-export class Lab {
+export class TestQueue {
   readonly store: Datastore;
   readonly queue: ReturnType<typeof openQueue>;
   readonly #opened: (() => Promise<unknown>)[] = [];
@@ -55,7 +55,7 @@ export class Lab {
    * queue is new.
    */
   events(lastEventId = '0-0') {
-    const events = openEvents(this.store, this.queue.name, lastEventId);
+    const events = openQueueEvents(this.store, this.queue.name, lastEventId);
     events.on('error', rethrowLater);
     this.#opened.push(() => events.close());
     return events;
@@ -115,7 +115,7 @@ function openWorker(
   return new Worker(name, processor, { ...options, connection: store.connection }, store.backend);
 }
 
-function openEvents(store: Datastore, name: string, lastEventId: string) {
+function openQueueEvents(store: Datastore, name: string, lastEventId: string) {
   return new QueueEvents(name, { connection: store.connection, lastEventId }, store.backend);
 }
 
@@ -129,28 +129,28 @@ function rethrowLater(error: Error): void {
 }
 
 /** The type of `it` with a fresh queue, as in `it('…', async ({ lab }) => …)`. */
-type LabTest = typeof onSqlite;
+type QueueTest = typeof onSqlite;
 
 /**
  * Declares the same tests for SQLite and for BullMQ on Redis, to prove that the expectations
  * describe BullMQ's behavior. Without Redis, only the SQLite tests are declared.
  */
-export function describeOnBoth(
+export function describeOnBothBackends(
   title: string,
   redisUrl: string | null,
-  behaviours: (it: LabTest) => void,
+  behaviours: (it: QueueTest) => void,
 ): void {
   describe.concurrent(`${title} on SQLite`, () => behaviours(onSqlite));
   describe
     .runIf(redisUrl)
-    .concurrent(`${title} on Redis`, () => behaviours(onRedis(redisUrl ?? '')));
+    .concurrent(`${title} on Redis`, () => behaviours(createRedisTest(redisUrl ?? '')));
 }
 
-const onSqlite = test.extend<{ lab: Lab }>({
+const onSqlite = test.extend<{ lab: TestQueue }>({
   lab: async ({ task: _ }, use) => {
     const folder = mkdtempSync(join(tmpdir(), 'bullmq-sqlite-'));
     const sqlite = openSqliteQueues({ file: join(folder, 'queue.db') });
-    const lab = new Lab({ backend: sqlite.backend, connection: {} });
+    const lab = new TestQueue({ backend: sqlite.backend, connection: {} });
     await use(lab);
     await lab.close();
     sqlite.close();
@@ -158,13 +158,13 @@ const onSqlite = test.extend<{ lab: Lab }>({
   },
 });
 
-function onRedis(url: string): LabTest {
+function createRedisTest(url: string): QueueTest {
   const prefix = `test-${randomUUID()}`;
   const backend: BackendFactory<IQueueBackend> = (name, opts, role) =>
     createRedisBackend(name, { ...opts, prefix } as typeof opts, role);
-  return test.extend<{ lab: Lab }>({
+  return test.extend<{ lab: TestQueue }>({
     lab: async ({ task: _ }, use) => {
-      const lab = new Lab({ backend, connection: { url } });
+      const lab = new TestQueue({ backend, connection: { url } });
       await use(lab);
       await lab.close();
     },

@@ -6,7 +6,7 @@ import {
   createUserNameOption,
   digitsSchema,
   LISTED,
-  type OptionFacts,
+  type OptionInfo,
   type Platform,
   textSchema,
   WHOAMI,
@@ -95,7 +95,7 @@ function parseKey(written: string, context: z.RefinementCtx): unknown {
   }
 }
 
-const pubsub = (variable: string, title: string, help: string): OptionFacts => ({
+const pubsub = (variable: string, title: string, help: string): OptionInfo => ({
   variable,
   schema: textSchema(title, help),
 });

@@ -2,7 +2,7 @@ import { type ChannelIds, type IdForm, trimCopiedId } from '@parley/core';
 import { z } from 'zod';
 
 /** An adapter option, for the settings and for *Set up*. */
-export interface OptionFacts {
+export interface OptionInfo {
   readonly schema: z.ZodType;
   /** The variable in the catalog that has the same value; absent if there is none. */
   readonly variable?: string;
@@ -23,7 +23,7 @@ export interface Platform {
   readonly ids: ChannelIds;
   /** False if people without access do not get an answer (F05). */
   readonly answersStrangers?: false;
-  readonly options: Readonly<Record<string, OptionFacts>>;
+  readonly options: Readonly<Record<string, OptionInfo>>;
   readonly needs:
     | readonly RequiredOptions[]
     | ((given: AccountOptions) => readonly RequiredOptions[]);
@@ -71,7 +71,7 @@ export const apiUrlSchema = (help: string) =>
     .describe(help)
     .meta({ title: 'API server' });
 
-export function createUserNameOption(help: string, variable?: string): OptionFacts {
+export function createUserNameOption(help: string, variable?: string): OptionInfo {
   const schema = textSchema('Name of the bot', help, 'the name that people mention');
   return { schema, ...(variable !== undefined && { variable }) };
 }

@@ -1,4 +1,4 @@
-import { readId } from '@parley/core';
+import { parseId } from '@parley/core';
 import { toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -115,7 +115,7 @@ describe('[F15] [D12] the ids of a hosted platform', () => {
     'are rejected with an explanation if they are invalid: %s %s %s',
     (channel, kind, written, reason) => {
       const form = forms.find((one) => one.channel === channel && one.kind === kind)?.form;
-      const read = form && readId(written, [form]);
+      const read = form && parseId(written, [form]);
       expect(read).toMatchObject({ kind: 'wrong', expected: expect.stringContaining(reason) });
     },
   );
@@ -132,7 +132,7 @@ describe('[F15] [D12] the ids of a hosted platform', () => {
 
   it.each(forms)('do not change if they are normalized again: $kind of $channel', ({ form }) => {
     const check = (written: string): void => {
-      const read = readId(written, [form]);
+      const read = parseId(written, [form]);
       if (read.kind === 'wrong') {
         expect(read.expected).toContain(form.howToFind);
         return;

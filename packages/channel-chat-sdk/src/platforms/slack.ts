@@ -124,9 +124,9 @@ export const slack: Platform = {
   },
   needs: (given) => [
     [['botToken']],
-    SECRETS_OF[given.mode === undefined ? 'either' : selectMode(given)],
+    SECRETS_OF[given.mode === undefined ? 'either' : selectConnectionMode(given)],
   ],
-  complete: (given) => ({ ...given, mode: selectMode(given) }),
+  complete: (given) => ({ ...given, mode: selectConnectionMode(given) }),
   left: {
     SLACK_CLIENT_ID: 'each account has only one workspace',
     SLACK_CLIENT_SECRET: 'each account has only one workspace',
@@ -144,7 +144,7 @@ export const slack: Platform = {
     'If Parley is killed while it sends a message, and the channel does not show the message ten seconds later, Parley sends it again. If the network delivers the first message even later, people see it twice.',
     'Slack repeats a failed event three times within about six minutes, and hourly for a day if Delayed Events is turned on for the app. In socket mode, Slack does not keep events while no connection is open.',
   ],
-  isCalled: (given) => selectMode(given) === 'webhook',
+  isCalled: (given) => selectConnectionMode(given) === 'webhook',
 };
 
 const SECRETS_OF = {
@@ -154,7 +154,11 @@ const SECRETS_OF = {
 };
 
 /** How messages arrive if the settings do not choose a mode; this depends on the secrets. */
-function selectMode({ mode, appToken, signingSecret }: AccountOptions): 'webhook' | 'socket' {
+function selectConnectionMode({
+  mode,
+  appToken,
+  signingSecret,
+}: AccountOptions): 'webhook' | 'socket' {
   if (mode === 'webhook' || mode === 'socket') return mode;
   return appToken !== undefined && signingSecret === undefined ? 'socket' : 'webhook';
 }

@@ -57,7 +57,9 @@ const { SecretEncType } = proto.Message.SecretEncryptedMessage;
  * A change encrypted with a key from the earlier message, which a linked device may never have
  * received.
  */
-export function readSecret({ secretEncType }: proto.Message.ISecretEncryptedMessage): KindContent {
+export function readSecretMessage({
+  secretEncType,
+}: proto.Message.ISecretEncryptedMessage): KindContent {
   if (secretEncType === SecretEncType.EVENT_EDIT) return { unread: 'a change of an event' };
   if (secretEncType === SecretEncType.MESSAGE_EDIT) {
     return { unread: 'a change of an earlier message' };

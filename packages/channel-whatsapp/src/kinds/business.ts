@@ -5,7 +5,7 @@ import { formatLocationLine } from './places.ts';
 import {
   type FoundFile,
   formatHeading,
-  formatLabelledLine,
+  formatLabeledLine,
   formatMoney,
   joinLines,
   type KindContent,
@@ -35,7 +35,7 @@ type MessageHeader = Pick<
   'imageMessage' | 'videoMessage' | 'documentMessage' | 'locationMessage' | 'productMessage'
 >;
 
-function readHeader(header: MessageHeader | null | undefined) {
+function readMessageHeader(header: MessageHeader | null | undefined) {
   const place = header?.locationMessage;
   const product = header?.productMessage;
   return {
@@ -46,7 +46,7 @@ function readHeader(header: MessageHeader | null | undefined) {
 
 export function readButtons(message: proto.Message.IButtonsMessage): KindContent {
   const { text, contentText, footerText, buttons } = message;
-  const above = readHeader(message);
+  const above = readMessageHeader(message);
   const labels = (buttons ?? []).map(({ buttonText }) => buttonText?.displayText);
   const words = joinLines(above.words, text, contentText, footerText, renderChoices(labels));
   return readTextOrName('a message with buttons', words, above.files);
@@ -73,7 +73,7 @@ export function readListMessage(message: proto.Message.IListMessage): KindConten
  * Reads an interactive message. The cards in a carousel have the same structure, but they are not
  * nested further.
  */
-export function readInteractive(message: proto.Message.IInteractiveMessage): KindContent {
+export function readInteractiveMessage(message: proto.Message.IInteractiveMessage): KindContent {
   const card = readCard(message);
   const cards = (message.carouselMessage?.cards ?? []).map(readCard);
   const payment = findPayment(message.nativeFlowMessage?.buttons ?? []);
@@ -84,20 +84,20 @@ export function readInteractive(message: proto.Message.IInteractiveMessage): Kin
 }
 
 function readCard({ header, body, footer, nativeFlowMessage }: proto.Message.IInteractiveMessage) {
-  const above = readHeader(header);
+  const above = readMessageHeader(header);
   const labels = (nativeFlowMessage?.buttons ?? []).flatMap(listButtonLabels);
   const title = joinLines(header?.title, header?.subtitle);
   const words = joinLines(title, above.words, body?.text, footer?.text, renderChoices(labels));
   return { words, files: above.files };
 }
 
-export function readTemplate(message: proto.Message.ITemplateMessage): KindContent {
+export function readTemplateMessage(message: proto.Message.ITemplateMessage): KindContent {
   const { hydratedTemplate, hydratedFourRowTemplate, fourRowTemplate } = message;
   const hydrated = hydratedTemplate ?? hydratedFourRowTemplate;
   const inside = message.interactiveMessageTemplate;
-  if (inside) return readInteractive(inside);
+  if (inside) return readInteractiveMessage(inside);
   if (fourRowTemplate && !hydrated) return readFourRows(fourRowTemplate);
-  const above = readHeader(hydrated);
+  const above = readMessageHeader(hydrated);
   const labels = (hydrated?.hydratedButtons ?? []).flatMap((button) => [
     button.quickReplyButton?.displayText,
     renderLabel(button.urlButton?.displayText, button.urlButton?.url),
@@ -114,9 +114,12 @@ export function readTemplate(message: proto.Message.ITemplateMessage): KindConte
 }
 
 function readFourRows(rows: proto.Message.TemplateMessage.IFourRowTemplate): KindContent {
-  const above = readHeader(rows);
+  const above = readMessageHeader(rows);
   const parts = [rows.highlyStructuredMessage, rows.content, rows.footer];
-  const words = joinLines(above.words, ...parts.map((part) => part && renderStructured(part)));
+  const words = joinLines(
+    above.words,
+    ...parts.map((part) => part && renderStructuredMessage(part)),
+  );
   return readTextOrName('a template message', words, above.files);
 }
 
@@ -128,13 +131,15 @@ function renderLabel(label: string | null | undefined, target: string | null | u
  * Reads a business message whose text is on the business's server; the message contains only the
  * parameters.
  */
-export function readStructured(message: proto.Message.IHighlyStructuredMessage): KindContent {
-  if (message.hydratedHsm) return readTemplate(message.hydratedHsm);
-  const words = renderStructured(message);
+export function readStructuredMessage(
+  message: proto.Message.IHighlyStructuredMessage,
+): KindContent {
+  if (message.hydratedHsm) return readTemplateMessage(message.hydratedHsm);
+  const words = renderStructuredMessage(message);
   return { shown: words, unread: 'a template message' };
 }
 
-function renderStructured(message: proto.Message.IHighlyStructuredMessage): string {
+function renderStructuredMessage(message: proto.Message.IHighlyStructuredMessage): string {
   const localized = (message.localizableParams ?? []).map((param) => param.default);
   return joinLines(...[...(message.params ?? []), ...localized].map(shortenToLine));
 }
@@ -153,9 +158,9 @@ function renderProduct({ product, catalog }: proto.Message.IProductMessage): str
   const label = product ? 'Product' : 'Catalog';
   return joinLines(
     formatHeading(label, about.title),
-    formatLabelledLine('Price', price),
+    formatLabeledLine('Price', price),
     about.description,
-    formatLabelledLine('Link', product?.url),
+    formatLabeledLine('Link', product?.url),
   );
 }
 
@@ -164,8 +169,8 @@ export function readOrder(order: proto.Message.IOrderMessage): KindContent {
   const total = formatMoney(order.totalAmount1000, order.totalCurrencyCode);
   const words = joinLines(
     order.orderTitle && formatHeading('Order', order.orderTitle),
-    count > 0 && formatLabelledLine('Items', String(count)),
-    formatLabelledLine('Total', total),
+    count > 0 && formatLabeledLine('Items', String(count)),
+    formatLabeledLine('Total', total),
     order.message,
   );
   // Only WhatsApp's server knows the ordered items.

@@ -2,7 +2,7 @@ import { proto } from '@whiskeysockets/baileys';
 import { renderLocation } from './places.ts';
 import {
   formatHeading,
-  formatLabelledLine,
+  formatLabeledLine,
   formatUtcMinute,
   formatUtcMinuteFromMs,
   joinLines,
@@ -16,10 +16,10 @@ export function readEvent(event: proto.Message.IEventMessage): KindContent {
   return {
     shown: joinLines(
       formatHeading(isCanceled === true ? 'Cancelled event' : 'Event', name),
-      formatLabelledLine('Starts', formatUtcMinute(startTime)),
-      formatLabelledLine('Ends', formatUtcMinute(endTime)),
-      location && formatLabelledLine('Place', renderLocation(location)),
-      formatLabelledLine('Link', joinLink),
+      formatLabeledLine('Starts', formatUtcMinute(startTime)),
+      formatLabeledLine('Ends', formatUtcMinute(endTime)),
+      location && formatLabeledLine('Place', renderLocation(location)),
+      formatLabeledLine('Link', joinLink),
       description,
     ),
   };
@@ -48,7 +48,7 @@ export function readPollResult(poll: proto.Message.IPollResultSnapshotMessage): 
 export function readScheduledCall(call: proto.Message.IScheduledCallCreationMessage): KindContent {
   const { CallType } = proto.Message.ScheduledCallCreationMessage;
   const label = call.callType === CallType.VIDEO ? 'Planned video call' : 'Planned call';
-  const starts = formatLabelledLine('Starts', formatUtcMinuteFromMs(call.scheduledTimestampMs));
+  const starts = formatLabeledLine('Starts', formatUtcMinuteFromMs(call.scheduledTimestampMs));
   return { shown: joinLines(formatHeading(label, call.title), starts) };
 }
 

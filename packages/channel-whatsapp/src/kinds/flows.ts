@@ -1,7 +1,7 @@
 import type { proto } from '@whiskeysockets/baileys';
 import { z } from 'zod';
 import { formatAmount } from './payments.ts';
-import { formatLabelledLine, joinLines, type KindContent, shortenToLine } from './reading.ts';
+import { formatLabeledLine, joinLines, type KindContent, shortenToLine } from './reading.ts';
 
 /**
  * The fields in the JSON of a button. Each field is parsed separately, so that a malformed field
@@ -49,7 +49,7 @@ export function findPayment(buttons: readonly FlowButton[]): KindContent {
   const { total_amount: total, currency } =
     Button.safeParse(parseJson(found.buttonParamsJson)).data ?? {};
   const amount = total && formatAmount({ ...total, currencyCode: currency ?? null });
-  return { shown: formatLabelledLine('Amount', amount), unread: 'a request for a payment' };
+  return { shown: formatLabeledLine('Amount', amount), unread: 'a request for a payment' };
 }
 
 const Fields = z.record(z.string(), z.unknown());
@@ -72,7 +72,7 @@ export function readFlowAnswer(
     const { data } = Answer.safeParse(value);
     return OF_THE_APP.has(name) || data === undefined
       ? []
-      : [formatLabelledLine(name, String(data))];
+      : [formatLabeledLine(name, String(data))];
   });
   const id = typeof fields.id === 'string' ? fields.id : '';
   const words = joinLines(shown || id, ...filled.slice(0, MAX_FIELDS));

@@ -1,7 +1,7 @@
 import type { proto } from '@whiskeysockets/baileys';
 import {
   formatHeading,
-  formatLabelledLine,
+  formatLabeledLine,
   formatUtcMinute,
   joinLines,
   type KindContent,
@@ -20,8 +20,8 @@ export function readGroupInvitation(invitation: proto.Message.IGroupInviteMessag
   return {
     shown: joinLines(
       formatHeading('Invitation to a group', groupName),
-      formatLabelledLine('Link', link),
-      formatLabelledLine('Valid until', formatUtcMinute(inviteExpiration)),
+      formatLabeledLine('Link', link),
+      formatLabeledLine('Valid until', formatUtcMinute(inviteExpiration)),
       caption,
     ),
   };
@@ -40,6 +40,6 @@ export function readFollowerInvitation(invitation: ChannelInvitation): KindConte
 
 function readChannelInvitation(label: string, invitation: ChannelInvitation): KindContent {
   const { newsletterName, caption, inviteExpiration } = invitation;
-  const until = formatLabelledLine('Valid until', formatUtcMinute(toSafeInteger(inviteExpiration)));
+  const until = formatLabeledLine('Valid until', formatUtcMinute(toSafeInteger(inviteExpiration)));
   return { shown: joinLines(formatHeading(label, newsletterName), until, caption) };
 }

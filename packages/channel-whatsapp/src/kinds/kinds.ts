@@ -1,17 +1,22 @@
 import type { proto } from '@whiskeysockets/baileys';
-import { readQuestionAnswer, readQuotedStatus, readRichResponse, readSecret } from './answers.ts';
+import {
+  readQuestionAnswer,
+  readQuotedStatus,
+  readRichResponse,
+  readSecretMessage,
+} from './answers.ts';
 import {
   readButtonChoice,
   readButtons,
-  readInteractive,
   readInteractiveChoice,
+  readInteractiveMessage,
   readListChoice,
   readListMessage,
   readOrder,
   readProduct,
-  readStructured,
-  readTemplate,
+  readStructuredMessage,
   readTemplateChoice,
+  readTemplateMessage,
 } from './business.ts';
 import { readContact, readContacts } from './contacts.ts';
 import { readCallLog, readEvent, readPoll, readPollResult, readScheduledCall } from './events.ts';
@@ -82,9 +87,9 @@ export const KINDS: FieldKinds = {
   // Fields for messages from businesses.
   buttonsMessage: { is: 'read', read: readButtons },
   listMessage: { is: 'read', read: readListMessage },
-  interactiveMessage: { is: 'read', read: readInteractive },
-  templateMessage: { is: 'read', read: readTemplate },
-  highlyStructuredMessage: { is: 'named', read: readStructured },
+  interactiveMessage: { is: 'read', read: readInteractiveMessage },
+  templateMessage: { is: 'read', read: readTemplateMessage },
+  highlyStructuredMessage: { is: 'named', read: readStructuredMessage },
   productMessage: { is: 'read', read: readProduct },
   orderMessage: { is: 'named', read: readOrder },
   buttonsResponseMessage: { is: 'read', read: readButtonChoice },
@@ -101,7 +106,7 @@ export const KINDS: FieldKinds = {
   // Fields for comments, questions, statuses and assistants.
   commentMessage: createWrapperKind('a comment'),
   encCommentMessage: createNamedKind('a comment'),
-  secretEncryptedMessage: { is: 'named', read: readSecret },
+  secretEncryptedMessage: { is: 'named', read: readSecretMessage },
   richResponseMessage: { is: 'read', read: readRichResponse },
   statusQuestionAnswerMessage: { is: 'read', read: readQuestionAnswer },
   questionResponseMessage: { is: 'read', read: readQuestionAnswer },

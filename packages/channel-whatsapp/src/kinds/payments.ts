@@ -1,6 +1,6 @@
 import type { proto } from '@whiskeysockets/baileys';
 import {
-  formatLabelledLine,
+  formatLabeledLine,
   formatMoney,
   joinLines,
   type KindContent,
@@ -16,7 +16,7 @@ function renderPaymentNote(note: NoteMessage): string {
 }
 
 export function readPayment({ noteMessage }: proto.Message.ISendPaymentMessage): KindContent {
-  return { shown: formatLabelledLine('Note', renderPaymentNote(noteMessage)), unread: 'a payment' };
+  return { shown: formatLabeledLine('Note', renderPaymentNote(noteMessage)), unread: 'a payment' };
 }
 
 export function readPaymentRequest(request: proto.Message.IRequestPaymentMessage): KindContent {
@@ -24,8 +24,8 @@ export function readPaymentRequest(request: proto.Message.IRequestPaymentMessage
     formatMoney(request.amount1000, request.currencyCodeIso4217) ?? formatAmount(request.amount);
   return {
     shown: joinLines(
-      formatLabelledLine('Amount', amount),
-      formatLabelledLine('Note', renderPaymentNote(request.noteMessage)),
+      formatLabeledLine('Amount', amount),
+      formatLabeledLine('Note', renderPaymentNote(request.noteMessage)),
     ),
     unread: 'a request for a payment',
   };
@@ -40,5 +40,5 @@ export function formatAmount(money: proto.IMoney | null | undefined): string | u
 }
 
 export function readInvoice({ note }: proto.Message.IInvoiceMessage): KindContent {
-  return { shown: formatLabelledLine('Note', note), unread: 'an invoice' };
+  return { shown: formatLabeledLine('Note', note), unread: 'an invoice' };
 }

@@ -88,7 +88,7 @@ export function joinLines(...parts: readonly (string | null | undefined | false)
 }
 
 /** Formats `Label: text`; empty if there is no text. */
-export function formatLabelledLine(label: string, text: string | null | undefined): string {
+export function formatLabeledLine(label: string, text: string | null | undefined): string {
   const line = shortenToLine(text);
   return line === '' ? '' : `${label}: ${line}`;
 }

@@ -1,4 +1,4 @@
-import { type Capabilities, formatCounted } from '@parley/core';
+import { type Capabilities, pluralize } from '@parley/core';
 import type { ChannelAdapter, ChannelContext, StreamingCapability } from '../adapter.ts';
 import { createLazyRoutes } from '../web/adapter.ts';
 import { createEventHub, type EventHub } from '../web/events.ts';
@@ -37,7 +37,7 @@ export function createApiAdapter(context: ChannelContext<ApiAccount>): ChannelAd
   return {
     capabilities: CAPABILITIES,
     async start() {
-      context.report({ kind: 'connected', as: `the API for ${formatCounted(clients, 'client')}` });
+      context.report({ kind: 'connected', as: `the API for ${pluralize(clients, 'client')}` });
     },
     async stop() {
       closing.abort();

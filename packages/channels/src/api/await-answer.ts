@@ -8,7 +8,7 @@ export interface AnswerRef {
   readonly messageId: string;
 }
 
-interface AwaitDeps {
+interface AwaitAnswerDeps {
   readonly context: Pick<ChannelContext<unknown>, 'answer'>;
   readonly hub: EventHub;
 }
@@ -22,7 +22,7 @@ const POLL_INTERVAL_MS = 1_000;
  * trigger a check. `onText` receives the whole growing answer each time.
  */
 export async function awaitAnswer(
-  { context, hub }: AwaitDeps,
+  { context, hub }: AwaitAnswerDeps,
   { chatId, messageId }: AnswerRef,
   signal: AbortSignal,
   onText: (text: string) => void = () => undefined,

@@ -66,7 +66,7 @@ export interface ChatRequest {
  * Parses the body of a request. An unsupported field or value is an error, never a silent
  * substitution.
  */
-export function readChatRequest(
+export function parseChatRequest(
   json: unknown,
   conversations: 'one' | 'per-request',
 ): ChatRequest | ApiError {
@@ -87,7 +87,7 @@ export function readChatRequest(
   }
   const files: File[] = [];
   for (const part of news.flatMap(({ content }) => (Array.isArray(content) ? content : []))) {
-    const file = readRequestFile(part, files.length + 1);
+    const file = parseRequestFile(part, files.length + 1);
     if (file !== null && 'status' in file) return file;
     if (file !== null) files.push(file);
   }
@@ -164,7 +164,7 @@ function formatRequestMessage({ content }: RequestMessage): string {
 
 const AUDIO: Readonly<Record<string, string>> = { wav: 'audio/wav', mp3: 'audio/mpeg' };
 
-function readRequestFile(part: RequestContentPart, nth: number): File | ApiError | null {
+function parseRequestFile(part: RequestContentPart, nth: number): File | ApiError | null {
   switch (part.type) {
     case 'text':
       return null;

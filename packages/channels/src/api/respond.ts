@@ -98,7 +98,7 @@ async function submitAndAwaitAnswer(
     deps.closing.aborted ? CLOSING : signal.aborted ? createAnswerTimeoutError(waitMs) : GONE;
   const answer = await awaitAnswer(deps, place, signal, onText);
   if (answer === null) return why();
-  const said = readCompletedAnswer(answer);
+  const said = toCompletedAnswer(answer);
   const { pending } = answer;
   if ('status' in said || pending === null || command === undefined || !DECIDING.has(command)) {
     return said;
@@ -106,12 +106,12 @@ async function submitAndAwaitAnswer(
   const rest = await awaitAnswer(deps, { ...place, messageId: pending }, signal);
   if (rest === null) return why();
   const parts = rest.isSuspended ? rest.parts.filter((part) => part.at > at) : rest.parts;
-  const then = readCompletedAnswer({ ...rest, parts });
+  const then = toCompletedAnswer({ ...rest, parts });
   if ('status' in then) return then;
   return { ...then, text: [said.text, then.text].filter((text) => text !== '').join('\n\n') };
 }
 
-function readCompletedAnswer({
+function toCompletedAnswer({
   outcome,
   isSuspended,
   usage,

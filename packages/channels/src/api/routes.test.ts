@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type InboundMessage, silentLogger } from '@parley/core';
-import { createMemoryValues } from '@parley/core/testing';
+import { createInMemoryAdapterValues } from '@parley/core/testing';
 import type { MessageAnswer } from '@parley/store';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -50,7 +50,7 @@ function scene(
     reacted: async () => {},
     message: async () => null,
     commands: [],
-    values: createMemoryValues(),
+    values: createInMemoryAdapterValues(),
     receive: async (message) => {
       received.push(message);
       return outcome;

@@ -1,14 +1,14 @@
 import { hash, randomUUID, timingSafeEqual } from 'node:crypto';
-import { formatCounted, type InboundMessage } from '@parley/core';
+import { type InboundMessage, pluralize } from '@parley/core';
 import { type Context, Hono } from 'hono';
 import type { ChannelContext, IngressOutcome, SecretDoor } from '../adapter.ts';
 import { toAttachmentKind } from '../attachments/file-response.ts';
 import { parseJson, readBody } from '../bounded-body.ts';
 import { parseCommand } from '../commands/typed-command.ts';
 import type { EventHub } from '../web/events.ts';
-import { findWrongAddress, type WrongAddress } from '../wrong-address.ts';
+import { findUnmatchedRoute, type UnmatchedRoute } from '../wrong-address.ts';
 import type { ApiAccount } from './api-account.ts';
-import { type ChatRequest, readChatRequest } from './chat-request.ts';
+import { type ChatRequest, parseChatRequest } from './chat-request.ts';
 import { toIdPart } from './id-part.ts';
 import { createRequestSlots, type SlotRefusal } from './request-slots.ts';
 import { type AnswerRequest, CLOSING, createResponder } from './respond.ts';
@@ -44,8 +44,8 @@ export function createApiRoutes(deps: ApiDeps): Hono<ApiEnv> {
   const slots = createRequestSlots(Object.keys(context.settings.clients).length);
   const since = Math.floor(context.clock() / 1_000);
   app.use(async (c, next) => {
-    const wrong = findWrongAddress(app, c.req);
-    if (wrong !== null) return toErrorResponse(createWrongAddressError(wrong));
+    const wrong = findUnmatchedRoute(app, c.req);
+    if (wrong !== null) return toErrorResponse(createUnmatchedRouteError(wrong));
     const given = parseBearer(c.req.header('authorization'));
     if (given === undefined) return toErrorResponse(NO_CLIENT);
     const client = findClient(context.settings, given);
@@ -93,7 +93,7 @@ const NO_CLIENT: ApiError = {
     'Send a client’s token (api.clients in the settings) as "Authorization: Bearer …". OpenAI’s libraries call it the API key.',
 };
 
-function createWrongAddressError({ status, message, allow }: WrongAddress): ApiError {
+function createUnmatchedRouteError({ status, message, allow }: UnmatchedRoute): ApiError {
   const there =
     'The API supports POST /v1/chat/completions, GET /v1/models and GET /v1/models/MODEL.';
   const code = status === 405 ? 'method_not_allowed' : 'not_found';
@@ -107,7 +107,7 @@ function createWrongAddressError({ status, message, allow }: WrongAddress): ApiE
 function refuseWrongToken(door: SecretDoor | undefined): Response {
   const retryAfterSeconds = door?.refuseWrong() ?? 0;
   if (retryAfterSeconds === 0) return toErrorResponse(NO_CLIENT);
-  const message = `Too many wrong tokens. Try again in ${formatCounted(retryAfterSeconds, 'second')}.`;
+  const message = `Too many wrong tokens. Try again in ${pluralize(retryAfterSeconds, 'second')}.`;
   return toErrorResponse({
     status: 429,
     code: 'too_many_wrong_tokens',
@@ -127,7 +127,7 @@ const FAILED: ApiError = {
 function createSlotError(why: SlotRefusal): ApiError {
   const who =
     why.kind === 'client'
-      ? `${formatCounted(why.slots, 'request')} from this client ${why.slots === 1 ? 'is' : 'are'} already waiting for an answer, which is the client’s full share.`
+      ? `${pluralize(why.slots, 'request')} from this client ${why.slots === 1 ? 'is' : 'are'} already waiting for an answer, which is the client’s full share.`
       : 'The maximum number of requests waiting for an answer has been reached.';
   const message = `${who} Nothing was stored; send it again later.`;
   return { status: 429, code: 'rate_limit_exceeded', message, retryAfterSeconds: 10 };
@@ -144,9 +144,9 @@ function parseBearer(header: string | undefined): string | undefined {
 
 /** Compares all tokens, each in constant time. */
 function findClient({ agent: main, clients }: ApiAccount, token: string): ApiClient | null {
-  const given = digest(token);
+  const given = hashText(token);
   const found = Object.entries(clients).filter(([, own]) =>
-    timingSafeEqual(digest(own.token), given),
+    timingSafeEqual(hashText(own.token), given),
   );
   const [one] = found;
   if (one === undefined) return null;
@@ -155,7 +155,7 @@ function findClient({ agent: main, clients }: ApiAccount, token: string): ApiCli
   return { name, agent: other, model: other ?? main, owner, conversations };
 }
 
-function digest(text: string): Buffer {
+function hashText(text: string): Buffer {
   return Buffer.from(hash('sha256', text, 'hex'), 'hex');
 }
 
@@ -179,7 +179,7 @@ async function acceptChatRequest(
     return createTooLargeError('The request exceeds the maximum size.');
   if (body.kind === 'not-utf8')
     return createBadRequestError('The request is not valid UTF-8.', 'invalid_request');
-  const request = readChatRequest(parseJson(body.text), client.conversations);
+  const request = parseChatRequest(parseJson(body.text), client.conversations);
   if ('status' in request) return request;
   if (request.model !== undefined && request.model !== model)
     return createUnknownModelError(request.model, model);

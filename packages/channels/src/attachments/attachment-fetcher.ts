@@ -2,7 +2,7 @@ import { type Clock, type Logger, reasonOf, rejectOnAbort } from '@parley/core';
 import type { StartSweep, WakeUpQueue } from '@parley/queue';
 import type { AttachmentRepository, DueAttachment, SenderKey } from '@parley/store';
 import type { FilesCapability } from '../adapter.ts';
-import { chooseFetches, createLastTurns } from './choose-fetches.ts';
+import { chooseFetches, createFetchTurnTracker } from './choose-fetches.ts';
 import { decideAfterFetchFailure, type MediaLimits, planFetch } from './fetch-plan.ts';
 
 /** Fetches the files sent to one account, in the process that owns its connection. */
@@ -50,7 +50,7 @@ export function startAttachmentFetcher(
   const { channel, account } = options;
   const closing = new AbortController();
   const running = new Map<number, DueAttachment & { readonly ended: Promise<void> }>();
-  const turns = createLastTurns();
+  const turns = createFetchTurnTracker();
   let wanted = false;
   let looking: Promise<void> | null = null;
 

@@ -13,7 +13,7 @@ const MORE_FOR_OWNERS = 2;
 type FetchCandidate = Pick<DueAttachment, 'messageSeq' | 'person' | 'fromOwner'>;
 
 /** When the last file of each person with waiting or running fetches was started. */
-export interface LastTurns {
+export interface FetchTurnTracker {
   /** 0 for people for whom no file has been started. */
   of(person: string): number;
   take(person: string): void;
@@ -21,7 +21,7 @@ export interface LastTurns {
   keepOnly(people: ReadonlySet<string>): void;
 }
 
-export function createLastTurns(): LastTurns {
+export function createFetchTurnTracker(): FetchTurnTracker {
   const last = new Map<string, number>();
   let count = 0;
   return {
@@ -44,7 +44,7 @@ export function createLastTurns(): LastTurns {
 export function chooseFetches<One extends FetchCandidate>(
   due: readonly One[],
   running: readonly FetchCandidate[],
-  turns: LastTurns,
+  turns: FetchTurnTracker,
 ): readonly One[] {
   turns.keepOnly(new Set([...running, ...due].map(({ person }) => person)));
   const under = [...running];

@@ -1,5 +1,5 @@
 import type { Attachment } from '@parley/core';
-import type { KeptFile } from '@parley/store';
+import type { MessageFile } from '@parley/store';
 
 /**
  * The first bytes, in hexadecimal, of image formats that browsers show and that cannot contain a
@@ -21,7 +21,7 @@ const WEBP_AT = 16;
  * file is served as an image only if its first bytes match an image format, and scripts in it
  * cannot run in the page.
  */
-export function toFileResponse({ bytes, name }: KeptFile): Response {
+export function toFileResponse({ bytes, name }: MessageFile): Response {
   const start = Buffer.from(bytes.subarray(0, 16)).toString('hex');
   const picture = PICTURES.find(
     ([type, begins]) =>

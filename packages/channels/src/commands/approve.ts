@@ -12,7 +12,7 @@ export const approve = defineChatCommand({
     // Text after the code may restrict the approval, so nothing is decided in that case.
     const argument = context.onward === '' ? context.argument : '';
     const decided = await decideApproval({ ...context, argument }, transaction, 'approved');
-    const undecided = explainUndecided(context, decided.verdict);
+    const undecided = explainUndecidedApproval(context, decided.verdict);
     const texts = [
       ...(undecided === null ? [] : [undecided]),
       describeApprovalVerdict(decided.verdict),
@@ -22,7 +22,7 @@ export const approve = defineChatCommand({
 });
 
 /** Explains why a text did not decide an approval. */
-function explainUndecided(
+function explainUndecidedApproval(
   { argument, onward, spoken }: CommandContext,
   verdict: ApprovalVerdict,
 ): string | null {

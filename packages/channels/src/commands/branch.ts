@@ -1,6 +1,6 @@
 import { defineChatCommand } from './command.ts';
 import { parseRewindPoint } from './rewind.ts';
-import { toServiceAsker } from './service-command.ts';
+import { toServiceCommandSender } from './service-command.ts';
 
 export const branch = defineChatCommand({
   name: 'branch',
@@ -11,7 +11,7 @@ export const branch = defineChatCommand({
   prepare: async (context, { services }) => {
     const { replyTo } = context.message;
     const point = replyTo === undefined ? null : parseRewindPoint('', context.message);
-    return services.branch?.(toServiceAsker(context), point);
+    return services.branch?.(toServiceCommandSender(context), point);
   },
   run: async (_context, _transaction, answer) => ({
     answer: answer ?? 'Branches are not available here.',

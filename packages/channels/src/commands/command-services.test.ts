@@ -1,10 +1,10 @@
 import { CAPABILITIES } from '@parley/core/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createMessage, IngressScene, POLICY } from '../testing/ingress-scene.ts';
-import type { CommandService, CommandServices, ServiceAsker } from './command.ts';
+import type { CommandService, CommandServices, ServiceCommandSender } from './command.ts';
 
 let scene: IngressScene;
-let asked: { readonly asker: ServiceAsker; readonly argument: string }[];
+let asked: { readonly asker: ServiceCommandSender; readonly argument: string }[];
 beforeEach(async () => {
   asked = [];
   scene = new IngressScene();

@@ -10,10 +10,10 @@ import type { DecisionRules } from '../ingress/rules.ts';
 import type { CommandInfo } from '../menu.ts';
 
 /** A chat command (F09) is one file in this folder and an entry in `list.ts`. */
-export type ChatCommand<Prepared = unknown> = ReadyCommand<Prepared> | TurnCommand;
+export type ChatCommand<Prepared = unknown> = ImmediateCommand<Prepared> | TurnCommand;
 
 /** A command that is answered immediately, without acquiring the lane or calling the model. */
-export interface ReadyCommand<Prepared = unknown> extends CommandSpec {
+export interface ImmediateCommand<Prepared = unknown> extends CommandSpec {
   /**
    * Runs before the transaction, for slow work and work outside the chat's tables, such as files,
    * models and services.
@@ -47,7 +47,7 @@ interface CommandSpec extends Omit<CommandInfo, 'isSkill'> {
    */
   readonly where?: 'direct';
   /** How the text after the command's name is handled, so that no text is lost. */
-  readonly rest: CommandRest;
+  readonly rest: RestHandling;
   /** Hidden from menus and help, because only buttons send the command. */
   readonly unlisted?: true;
   /**
@@ -68,7 +68,7 @@ interface CommandSpec extends Omit<CommandInfo, 'isSkill'> {
  * because `/stop` must never start a new turn. A list of words: the command reads the first word
  * after its name if that word is in the list or is the only word.
  */
-export type CommandRest = 'message' | 'argument' | 'text' | 'code' | 'none' | readonly string[];
+export type RestHandling = 'message' | 'argument' | 'text' | 'code' | 'none' | readonly string[];
 
 /** A command as it was typed; `splitCommand` decides which part of its text the command reads. */
 export interface TypedCommand {
@@ -83,7 +83,7 @@ export interface TypedCommand {
 }
 
 /** The text after a command's name, split by its use. */
-export interface CommandWords {
+export interface CommandTextParts {
   readonly argument: string;
   /** The part that is answered as a message afterwards; empty when no message is left. */
   readonly onward: string;
@@ -94,21 +94,21 @@ export interface CommandWords {
 /** A command with its arguments, its sender and the facts it may use. */
 export interface CommandContext
   extends Pick<AdmittedMessage, 'message' | 'conversationId' | 'route' | 'receivedAt'>,
-    Pick<CommandWords, 'argument' | 'onward'>,
+    Pick<CommandTextParts, 'argument' | 'onward'>,
     Pick<TypedCommand, 'spoken'> {
   /** The default agent when undefined. */
   readonly agent: string | undefined;
-  readonly asker: CommandAsker;
+  readonly asker: CommandSender;
   /** `owner` when only the owner reads the answer. */
   readonly audience: 'owner' | 'others';
   readonly rules: DecisionRules;
-  readonly situation: GatewayFacts;
+  readonly situation: GatewayInfo;
   /** All commands, for `/help`. */
   readonly commands: readonly ChatCommand[];
 }
 
 /** The rights of a command's sender, and the kind of chat. */
-export interface CommandAsker {
+export interface CommandSender {
   readonly isOwner: boolean;
   readonly isDirect: boolean;
   readonly isApprover: boolean;
@@ -120,7 +120,7 @@ export interface CommandAsker {
 }
 
 /** Facts about the running gateway that commands can show. */
-export interface GatewayFacts {
+export interface GatewayInfo {
   readonly agentName: string;
   /**
    * The answering model and the reason for choosing it, as part of a sentence: `offline – no model
@@ -141,7 +141,7 @@ export interface CommandSources {
 }
 
 /** The sender of a command that a service answers, and the chat. */
-export interface ServiceAsker {
+export interface ServiceCommandSender {
   /** Parley's person id (`telegram:42`). */
   readonly person: string;
   /**
@@ -158,7 +158,7 @@ export interface ServiceAsker {
  * Answers a command about data outside the chat, in Markdown. The sender's permission has already
  * been checked. A second call for the same message does not change anything.
  */
-export type CommandService = (asker: ServiceAsker, argument: string) => Promise<string>;
+export type CommandService = (asker: ServiceCommandSender, argument: string) => Promise<string>;
 
 /**
  * Each service answers the command with the same name. A command whose service is missing answers
@@ -171,9 +171,11 @@ export interface CommandServices
   /** An additional line of `/status` for the owner. */
   readonly statusLine?: () => Promise<string>;
   /** The memories that the sender may remove, with their messages, for `/rewind`. */
-  readonly savedMemories?: ((asker: ServiceAsker) => Promise<readonly MessageMemory[]>) | undefined;
+  readonly savedMemories?:
+    | ((asker: ServiceCommandSender) => Promise<readonly MessageMemory[]>)
+    | undefined;
   /** Answers `/branch`; null copies the whole session. */
-  readonly branch?: (asker: ServiceAsker, point: RewindPoint | null) => Promise<string>;
+  readonly branch?: (asker: ServiceCommandSender, point: RewindPoint | null) => Promise<string>;
 }
 
 /** A memory with the message that it was saved from; the ids are those of the platform. */
@@ -213,7 +215,7 @@ export interface CommandAnswer {
 
 /** Type-checks a command, inferring the input of `run` from the result of `prepare`. */
 export function defineChatCommand<Prepared>(
-  command: ReadyCommand<Prepared>,
-): ReadyCommand<Prepared> {
+  command: ImmediateCommand<Prepared>,
+): ImmediateCommand<Prepared> {
   return command;
 }

@@ -1,12 +1,12 @@
 import { CAPABILITIES } from '@parley/core/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createMessage, IngressScene, POLICY } from '../testing/ingress-scene.ts';
-import type { CommandServices, ServiceAsker } from './command.ts';
+import type { CommandServices, ServiceCommandSender } from './command.ts';
 
 const GROUP = { id: '-5', type: 'group', title: 'Team' } as const;
 
 let scene: IngressScene;
-let asked: { readonly what: string; readonly asker: ServiceAsker }[];
+let asked: { readonly what: string; readonly asker: ServiceCommandSender }[];
 let nth: number;
 beforeEach(async () => {
   nth = 0;

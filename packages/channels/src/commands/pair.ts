@@ -45,7 +45,7 @@ export async function pairOutsideChat(
     code === null ? null : await store.pairing.approve(code, createWelcomeParts, now);
   const pending = await store.pairing.pending(now);
   const ok = approved !== null || argument === '';
-  return { ok, text: renderPlain(describePairing(argument, { approved, pending })) };
+  return { ok, text: renderPlainText(describePairing(argument, { approved, pending })) };
 }
 
 /**
@@ -62,7 +62,7 @@ export async function refusePairing(
   if (refused === null) {
     return { ok: false, text: 'No one is waiting with that code; it may have expired.' };
   }
-  return { ok: true, text: renderPlain(`${describeApplicant(refused)} gets no access.`) };
+  return { ok: true, text: renderPlainText(`${describeApplicant(refused)} gets no access.`) };
 }
 
 /** The notice to an admitted person, in their own chat. */
@@ -89,7 +89,7 @@ function describeApplicant({ channel, senderId, senderName }: PairingRequest): s
   return `${formatQuotedName(senderName)} (\`${channel}:${senderId}\`)`;
 }
 
-function renderPlain(markdown: string): string {
+function renderPlainText(markdown: string): string {
   const parts = render(markdown, { dialect: 'plain', maxLength: 10_000, unit: 'utf16' });
   return parts.map(({ plain }) => plain).join('\n');
 }

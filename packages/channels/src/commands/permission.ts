@@ -2,7 +2,7 @@ import type { Logger } from '@parley/core';
 import type { SenderFacts } from '../adapter.ts';
 import type { DecisionRules, GroupCommands } from '../ingress/rules.ts';
 import { askPlatform } from '../ingress/sender.ts';
-import type { ChatCommand, CommandAsker, TypedCommand } from './command.ts';
+import type { ChatCommand, CommandSender, TypedCommand } from './command.ts';
 
 /** The reason why a command is refused. */
 type CommandRefusal = 'owner-only' | 'approver-only' | 'direct-only' | 'group-right';
@@ -13,7 +13,7 @@ type CommandRefusal = 'owner-only' | 'approver-only' | 'direct-only' | 'group-ri
  */
 export function findRefusal(
   command: ChatCommand,
-  { isOwner, isDirect, isApprover, mayChangeChat }: CommandAsker,
+  { isOwner, isDirect, isApprover, mayChangeChat }: CommandSender,
 ): CommandRefusal | null {
   if (command.who === 'owner' && !isOwner) return 'owner-only';
   if (command.who === 'approver' && !isApprover) return 'approver-only';
@@ -55,7 +55,7 @@ export function isListed({ unlisted }: ChatCommand): boolean {
 /** The commands that this person can use, for `/help`. */
 export function listUsableCommands(
   commands: readonly ChatCommand[],
-  asker: CommandAsker,
+  asker: CommandSender,
 ): readonly ChatCommand[] {
   // The list includes commands for direct chats, because the person can use them there.
   const anywhere = { ...asker, isDirect: true };
@@ -66,13 +66,13 @@ export function listUsableCommands(
  * The rights of a command's sender; the platform is asked only for commands that depend on its
  * answer.
  */
-export async function findAsker(
+export async function resolveCommandSender(
   { policy, approvers }: Pick<DecisionRules, 'policy' | 'approvers'>,
   sender: { readonly person: string; readonly isOwner: boolean; readonly isDirect: boolean },
   { command, argument }: TypedCommand,
   facts: SenderFacts,
   log: Pick<Logger, 'warn'>,
-): Promise<CommandAsker> {
+): Promise<CommandSender> {
   const { isOwner, isDirect } = sender;
   const isApprover = isOwner || approvers?.includes(sender.person) === true;
   const rank = { isOwner, isDirect, isApprover };
@@ -84,12 +84,12 @@ export async function findAsker(
 }
 
 /** The sender's rights that do not depend on the platform. */
-type SenderRank = Omit<CommandAsker, 'mayChangeChat'>;
+type SenderRole = Omit<CommandSender, 'mayChangeChat'>;
 
 /** Decides by the setting alone; `ask` when the platform must be asked. */
 export function decideGroupRight(
   rule: GroupCommands,
-  { isDirect, isOwner, isApprover }: SenderRank,
+  { isDirect, isOwner, isApprover }: SenderRole,
 ): 'granted' | 'denied' | 'ask' {
   if (isDirect || isOwner || rule === 'everyone') return 'granted';
   if (rule === 'owners') return 'denied';
@@ -103,7 +103,7 @@ export function decideGroupRight(
  */
 export async function hasGroupRight(
   rule: GroupCommands,
-  rank: SenderRank,
+  rank: SenderRole,
   { isAdministrator }: SenderFacts,
   log: Pick<Logger, 'warn'>,
   withinMs?: number,

@@ -2,7 +2,7 @@ import { CAPABILITIES } from '@parley/core/testing';
 import type { Lease } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createMessage, IngressScene } from '../testing/ingress-scene.ts';
-import type { CommandServices, ServiceAsker } from './command.ts';
+import type { CommandServices, ServiceCommandSender } from './command.ts';
 import { parseRewindPoint } from './rewind.ts';
 
 const LANE = 'telegram:default:42';
@@ -81,11 +81,11 @@ describe('/rewind', () => {
   });
 
   it('[G23] offers to forget what was saved from the messages, and nothing else', async () => {
-    const asked: ServiceAsker[] = [];
+    const asked: ServiceCommandSender[] = [];
     const saved = (id: string, message: string, chat = '42') => {
       return { id, text: `text of ${id}`, channel: 'telegram', chat, message };
     };
-    const savedMemories = async (asker: ServiceAsker) => {
+    const savedMemories = async (asker: ServiceCommandSender) => {
       asked.push(asker);
       return [saved('a1', 'm first'), saved('b2', 'm second'), saved('c3', 'm second', '-5')];
     };

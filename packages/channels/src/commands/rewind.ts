@@ -1,14 +1,14 @@
 import {
   type Button,
-  formatCounted,
   formatInlineCode,
   type InboundMessage,
+  pluralize,
+  toDisplayLine,
   toLiteralLine,
-  toVisibleLine,
 } from '@parley/core';
 import type { DoneEffect, RewindPoint, Rewound } from '@parley/store';
 import { defineChatCommand, type MessageMemory } from './command.ts';
-import { toServiceAsker } from './service-command.ts';
+import { toServiceCommandSender } from './service-command.ts';
 
 /** The most exchanges that one command undoes. */
 const MAX_EXCHANGES = 50;
@@ -32,7 +32,7 @@ export const rewind = defineChatCommand({
   who: 'everyone',
   groupRight: 'needed',
   prepare: async (context, { services }) =>
-    (await services.savedMemories?.(toServiceAsker(context))) ?? [],
+    (await services.savedMemories?.(toServiceCommandSender(context))) ?? [],
   async run({ argument, message, conversationId }, transaction, memories) {
     const point = parseRewindPoint(argument, message);
     if (point === null) return { answer: HOW };
@@ -86,9 +86,7 @@ function describeRewind(rewound: Rewound, memories: readonly MessageMemory[]): s
   );
   return [
     ...(stoppedTurn === null ? [] : ['Stopped.']),
-    ...(setAside === 0
-      ? []
-      : [`${formatCounted(setAside, 'waiting message')} set aside unanswered.`]),
+    ...(setAside === 0 ? [] : [`${pluralize(setAside, 'waiting message')} set aside unanswered.`]),
     ...(rewound.turns.length === 0
       ? []
       : [listItems('Taken back: I no longer see this, but it stays readable.', questions)]),
@@ -131,6 +129,6 @@ function quoteWords(text: string): string {
 }
 
 function cutWords(text: string, most: number): string {
-  const line = Array.from(toVisibleLine(text).replaceAll(/\s+/g, ' ').trim());
+  const line = Array.from(toDisplayLine(text).replaceAll(/\s+/g, ' ').trim());
   return line.length <= most ? line.join('') : `${line.slice(0, most).join('')}…`;
 }

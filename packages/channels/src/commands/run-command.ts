@@ -10,12 +10,12 @@ import type {
   ChatCommand,
   CommandAnswer,
   CommandContext,
-  CommandWords,
-  ReadyCommand,
+  CommandTextParts,
+  ImmediateCommand,
   TypedCommand,
 } from './command.ts';
 import { CHAT_COMMANDS } from './list.ts';
-import { describeRefusal, findAsker, findRefusal } from './permission.ts';
+import { describeRefusal, findRefusal, resolveCommandSender } from './permission.ts';
 import { describeUnusedInput, splitCommand, toFollowingMessage } from './typed-command.ts';
 
 /**
@@ -35,7 +35,7 @@ export async function runCommand(
   const { message } = admitted;
   const { command } = typed;
   const who = { person: rights.person, isOwner, isDirect: message.chat.type === 'direct' };
-  const asker = await findAsker(rules, who, typed, facts, deps.log);
+  const asker = await resolveCommandSender(rules, who, typed, facts, deps.log);
   const words = splitCommand(typed);
   const after = toFollowingMessage(message, typed, words);
   const work = { typed, words, isOwner, after };
@@ -52,7 +52,7 @@ export async function runCommand(
 
 interface CommandWork {
   readonly typed: TypedCommand;
-  readonly words: CommandWords;
+  readonly words: CommandTextParts;
   readonly isOwner: boolean;
   /** The message after the command; null when there is none. */
   readonly after: InboundMessage | null;
@@ -68,7 +68,7 @@ async function prepareCommand(
   deps: IngressDeps,
   { admitted, rules }: IdentifiedMessage,
   { spoken }: TypedCommand,
-  command: ReadyCommand,
+  command: ImmediateCommand,
   { argument, onward, asker }: Pick<CommandContext, 'argument' | 'onward' | 'asker'>,
 ): Promise<CommandWork['run']> {
   const { message, conversationId, route, receivedAt } = admitted;
@@ -97,14 +97,14 @@ async function completeCommand(
   const done =
     work.onward === null
       ? await storeAndRunCommand(deps, admitted, work, 0)
-      : await transactWithinBacklog(deps, identified, work, backlog);
+      : await runWithinBacklog(deps, identified, work, backlog);
   deps.checkpoint('inbox-committed');
   await followUpCommand(deps, admitted, done);
-  return toOutcome(work.typed.command.name, done);
+  return toCommandOutcome(work.typed.command.name, done);
 }
 
 /** A message after the command counts towards the limits like any waiting message. */
-async function transactWithinBacklog(
+async function runWithinBacklog(
   deps: IngressDeps,
   { admitted, rights, rules }: IdentifiedMessage,
   work: CommandWork,
@@ -200,7 +200,7 @@ async function followUpCommand(
   }
 }
 
-function toOutcome(name: string, done: CompletedCommand | null): IngressOutcome {
+function toCommandOutcome(name: string, done: CompletedCommand | null): IngressOutcome {
   if (done === null) return { kind: 'duplicate' };
   const { declined, settled, isWaiting } = done;
   if (declined !== undefined) return { kind: 'command', name, declined };

@@ -1,4 +1,4 @@
-import type { PlanRun } from '@parley/store';
+import type { PlanRunResult } from '@parley/store';
 import { defineChatCommand } from './command.ts';
 
 /** The text of the message that runs a plan; the model reads it as a message of the person. */
@@ -21,7 +21,7 @@ export const run = defineChatCommand({
   },
 });
 
-function describePlanRun(argument: string, found: PlanRun): string {
+function describePlanRun(argument: string, found: PlanRunResult): string {
   switch (found) {
     case 'runs':
       return 'I’m running the plan. This conversation is now in `agent` mode.';

@@ -3,7 +3,7 @@ import {
   type CommandContext,
   type CommandServices,
   defineChatCommand,
-  type ReadyCommand,
+  type ImmediateCommand,
 } from './command.ts';
 
 type ServiceName = Exclude<keyof CommandServices, 'statusLine' | 'savedMemories' | 'branch'>;
@@ -13,19 +13,20 @@ type ServiceName = Exclude<keyof CommandServices, 'statusLine' | 'savedMemories'
  * service is missing.
  */
 export function createServiceCommand(
-  command: Omit<ReadyCommand, 'name' | 'prepare' | 'run'> & { readonly name: ServiceName },
+  command: Omit<ImmediateCommand, 'name' | 'prepare' | 'run'> & { readonly name: ServiceName },
   unavailable: string,
-): ReadyCommand<string> {
+): ImmediateCommand<string> {
   return defineChatCommand({
     ...command,
     prepare: async (context, { services }) =>
-      (await services[command.name]?.(toServiceAsker(context), context.argument)) ?? unavailable,
+      (await services[command.name]?.(toServiceCommandSender(context), context.argument)) ??
+      unavailable,
     run: async (_context, _transaction, answer) => ({ answer }),
   });
 }
 
 /** The sender of a command, as services see them. */
-export function toServiceAsker({ message, conversationId, audience }: CommandContext) {
+export function toServiceCommandSender({ message, conversationId, audience }: CommandContext) {
   const { channel, account, chat, messageId } = message;
   return {
     person: toPersonId(message),

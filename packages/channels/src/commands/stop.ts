@@ -1,5 +1,5 @@
 import type { StoppedWork } from '@parley/store';
-import { type CommandAsker, defineChatCommand } from './command.ts';
+import { type CommandSender, defineChatCommand } from './command.ts';
 
 export const stop = defineChatCommand({
   name: 'stop',
@@ -19,7 +19,7 @@ export const stop = defineChatCommand({
 
 function describeStop(
   { stoppedTurn, setAside, stoppedSubAgents }: StoppedWork,
-  { mayChangeChat }: CommandAsker,
+  { mayChangeChat }: CommandSender,
 ): string {
   const isStopped = stoppedTurn !== null || stoppedSubAgents.length > 0;
   const nothing = mayChangeChat

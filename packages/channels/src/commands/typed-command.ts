@@ -1,18 +1,18 @@
-import { type InboundMessage, mayCommand } from '@parley/core';
+import { canBeCommand, type InboundMessage } from '@parley/core';
 import { APPROVAL_CODE_LENGTH, splitLeadingCode } from '../ingress/one-time-code.ts';
 import type { CommandInfo } from '../menu.ts';
-import type { ChatCommand, CommandRest, CommandWords, TypedCommand } from './command.ts';
+import type { ChatCommand, CommandTextParts, RestHandling, TypedCommand } from './command.ts';
 import { CHAT_COMMANDS } from './list.ts';
 
 /**
  * Returns the command in a message. A text that its sender did not type, such as text from an
  * inline bot, does not contain a command.
  */
-export function readCommand(
+export function parseMessageCommand(
   message: Pick<InboundMessage, 'text' | 'authored'>,
   commands?: readonly ChatCommand[],
 ): TypedCommand | null {
-  return mayCommand(message) ? parseCommand(message.text, commands) : null;
+  return canBeCommand(message) ? parseCommand(message.text, commands) : null;
 }
 
 /**
@@ -51,7 +51,7 @@ export function isCommand(text: string, commands: readonly CommandInfo[]): boole
  * Splits the text after a command according to its `rest`; every character ends up in one of the
  * parts.
  */
-export function splitCommand({ command, argument }: TypedCommand): CommandWords {
+export function splitCommand({ command, argument }: TypedCommand): CommandTextParts {
   switch (command.rest) {
     case 'text':
       return { argument, onward: '', unused: '' };
@@ -71,7 +71,7 @@ export function splitCommand({ command, argument }: TypedCommand): CommandWords 
   }
 }
 
-function splitWord(argument: string, known: readonly string[]): CommandWords {
+function splitWord(argument: string, known: readonly string[]): CommandTextParts {
   const [, typed = '', onward = ''] = /^(\S+)\s*(.*)$/s.exec(argument) ?? [];
   const word = typed.replace(/[.,:;!?…]+$/, '');
   // "/mode how does that work" does not name a mode, so all of the text is a message.
@@ -94,7 +94,7 @@ function trimPunctuation(words: string): string {
 export function toFollowingMessage(
   message: InboundMessage,
   { command, spoken }: TypedCommand,
-  { onward }: Pick<CommandWords, 'onward'>,
+  { onward }: Pick<CommandTextParts, 'onward'>,
 ): InboundMessage | null {
   if (spoken === 'kept') return message;
   const isCarried = carriesFiles(command.rest) && message.attachments !== undefined;
@@ -107,7 +107,7 @@ export function toFollowingMessage(
 }
 
 /** Whether files attached to the command belong to the message after it. */
-function carriesFiles(rest: CommandRest): boolean {
+function carriesFiles(rest: RestHandling): boolean {
   return rest === 'message' || typeof rest === 'object';
 }
 
@@ -116,7 +116,7 @@ function carriesFiles(rest: CommandRest): boolean {
  */
 export function describeUnusedInput(
   { name, rest }: Pick<ChatCommand, 'name' | 'rest'>,
-  { unused }: Pick<CommandWords, 'unused'>,
+  { unused }: Pick<CommandTextParts, 'unused'>,
   { attachments }: Pick<InboundMessage, 'attachments'>,
 ): string | null {
   const hasFiles = attachments !== undefined && !carriesFiles(rest);

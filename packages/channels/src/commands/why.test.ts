@@ -1,17 +1,17 @@
-import type { MessageStory, TurnStory } from '@parley/store';
+import type { MessageTrace, TurnTrace } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createMessage, IngressScene, OWNER_CHAT } from '../testing/ingress-scene.ts';
 import { describeStories } from './why.ts';
 
 const NOW = 1_000_000;
-const TAKEN: MessageStory = {
+const TAKEN: MessageTrace = {
   messageId: '7',
   at: NOW - 20_000,
   outcome: 'turn',
   reason: 'written by an owner; in a direct chat',
   turn: null,
 };
-const TURN: TurnStory = {
+const TURN: TurnTrace = {
   startedAt: NOW - 19_500,
   finishedAt: NOW - 16_000,
   outcome: 'answered',
@@ -19,17 +19,17 @@ const TURN: TurnStory = {
   attempts: 1,
   parts: { sent: 2, waiting: 0, unknown: 0, failed: 0 },
 };
-const turn = (change: Partial<TurnStory>): MessageStory => ({
+const turn = (change: Partial<TurnTrace>): MessageTrace => ({
   ...TAKEN,
   turn: { ...TURN, ...change },
 });
 const AWAITED = { code: 'ABC234', tool: 'write', approvers: [], expiresAt: NOW + 600_000 };
-const lastLine = (story: MessageStory, audience: 'owner' | 'others' = 'owner') =>
+const lastLine = (story: MessageTrace, audience: 'owner' | 'others' = 'owner') =>
   describeStories([story], NOW, audience).split('\n').at(-1);
 
 describe('what happened to a message', () => {
   const taken = 'taken (written by an owner; in a direct chat)';
-  it.each<[MessageStory, string]>([
+  it.each<[MessageTrace, string]>([
     [
       { ...TAKEN, outcome: 'ignored', reason: 'the bot was not addressed' },
       'no answer (the bot was not addressed).',

@@ -1,5 +1,5 @@
 import { formatDuration, formatInlineCode, toLiteralLine } from '@parley/core';
-import type { MessageStory, PendingApproval, TurnStory, WhyRepository } from '@parley/store';
+import type { MessageTrace, PendingApproval, TurnTrace, WhyRepository } from '@parley/store';
 import { type CommandContext, defineChatCommand } from './command.ts';
 
 /** The number of messages to explain; more would not fit on a phone screen. */
@@ -46,7 +46,7 @@ type ExplanationAudience = CommandContext['audience'];
 
 /** Explains what happened to the latest messages of a chat (D08), in Markdown. `now` is in ms. */
 export function describeStories(
-  stories: readonly MessageStory[],
+  stories: readonly MessageTrace[],
   now: number,
   audience: ExplanationAudience,
 ): string {
@@ -58,7 +58,7 @@ export function describeStories(
   return ['The last messages here, oldest first:\n', ...lines].join('\n');
 }
 
-function describeStory(story: MessageStory, now: number, audience: ExplanationAudience): string {
+function describeStory(story: MessageTrace, now: number, audience: ExplanationAudience): string {
   const why = story.reason === null ? '' : ` (${toLiteralLine(story.reason)})`;
   const { turn } = story;
   const taken = `taken${why}${describeInterruptions(story)}`;
@@ -86,7 +86,7 @@ function describeStory(story: MessageStory, now: number, audience: ExplanationAu
 }
 
 /** The number of turns before the one that answered. */
-function describeInterruptions({ interruptions = 0 }: MessageStory): string {
+function describeInterruptions({ interruptions = 0 }: MessageTrace): string {
   if (interruptions === 0) return '';
   const times = interruptions === 1 ? '' : ` ${interruptions} times`;
   return `; its turn was interrupted by a later message${times}`;
@@ -94,7 +94,7 @@ function describeInterruptions({ interruptions = 0 }: MessageStory): string {
 
 /** A group is not shown the name of the task. */
 function describeAlert(
-  { messageId, reason, turn }: MessageStory,
+  { messageId, reason, turn }: MessageTrace,
   audience: ExplanationAudience,
 ): string {
   const task = audience === 'others' || reason === null ? '' : ` ${formatInlineCode(reason)}`;
@@ -106,7 +106,7 @@ function describeAlert(
   return `an alert ⚙️ from my standing task${task}, in a run ${how}${delivery}.`;
 }
 
-function describeTurn(turn: TurnStory, now: number, audience: ExplanationAudience): string {
+function describeTurn(turn: TurnTrace, now: number, audience: ExplanationAudience): string {
   const took = formatDuration((turn.finishedAt ?? now) - turn.startedAt);
   const again = turn.attempts > 1 ? `, started ${turn.attempts} times` : '';
   // The reason for a failure may name a server; the group was notified when the turn failed.
@@ -145,7 +145,7 @@ function describePendingApproval(
   return `its turn waits until ${whose} approves \`${tool}\` (\`/approve ${code}\` or \`/deny ${code}\`); ${left}.`;
 }
 
-function describeParts(parts: TurnStory['parts']): string {
+function describeParts(parts: TurnTrace['parts']): string {
   const counts = [
     [parts.sent, 'sent'],
     [parts.waiting, 'on the way'],

@@ -26,7 +26,7 @@ export type SendFailureDecision =
   | { readonly kind: 'give-up'; readonly state: 'failed' | 'unknown' };
 
 /** `random` is in [0, 1). */
-export interface FailureFacts {
+export interface FailureContext {
   readonly failure: ChannelFailure;
   /** The number of counted attempts before this one. */
   readonly attempts: number;
@@ -49,7 +49,7 @@ const UNTRIED_MS = 3_000;
  * connection counts as an attempt; a message part with an unknown outcome is sent again only if a
  * duplicate is harmless; a refusal is final.
  */
-export function decideAfterFailure(facts: FailureFacts): SendFailureDecision {
+export function decideAfterFailure(facts: FailureContext): SendFailureDecision {
   const { failure } = facts;
   switch (failure.kind) {
     case 'rate-limited':
@@ -68,7 +68,7 @@ export function decideAfterFailure(facts: FailureFacts): SendFailureDecision {
   }
 }
 
-function retryPart(facts: FailureFacts, otherwise: 'failed' | 'unknown'): SendFailureDecision {
+function retryPart(facts: FailureContext, otherwise: 'failed' | 'unknown'): SendFailureDecision {
   if (facts.attempts + 1 >= MAX_ATTEMPTS) return { kind: 'give-up', state: otherwise };
   const backoff = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** facts.attempts);
   return { kind: 'retry', afterMs: jitterDelay(backoff, facts.random), attempt: 'counts' };
@@ -100,7 +100,7 @@ export function createUncertainNotice(key: string, hasButtons: boolean): PartNot
 }
 
 /** Whether the chat can still receive a notice about a failure. */
-function canBeReported(failure: ChannelFailure): boolean {
+function canReportFailure(failure: ChannelFailure): boolean {
   return failure.kind !== 'gone' && failure.kind !== 'forbidden';
 }
 
@@ -166,7 +166,7 @@ export async function handleSendError(
   const { state } = decision;
   const reason = error.message;
   const about = state === 'unknown' ? createPartNotice(deps, part) : createRefusedNotice(reason);
-  const isOpen = canBeReported(error.failure);
+  const isOpen = canReportFailure(error.failure);
   // The rest of the answer cannot be delivered to this chat either.
   await failPart(deps, part, {
     ...{ state, reason, notice: isOpen && part.act === undefined ? about : null },
@@ -261,7 +261,7 @@ export async function recoverPart(deps: FailureDeps, due: DuePart): Promise<numb
     return sendAgain(deps.capabilities.idempotentForMs === undefined ? 'free' : 'counts');
   // Measured before the search, because a request may still arrive while the search runs.
   const left = UNDER_WAY_MS - Math.abs(deps.clock() - (sendingAt ?? 0));
-  const found = note?.kind === 'arrived' ? note.platformMessageId : await findSent(deps, part);
+  const found = note?.kind === 'arrived' ? note.platformMessageId : await findSentPart(deps, part);
   if (typeof found === 'string') {
     await deps.outbox.markSent(part.id, found, deps.clock());
     return 0;
@@ -289,7 +289,7 @@ function findEarliestArrival({ attempts, sendingAt, triedAt }: DuePart): number 
  * its key since, because the part waited for a rate limit or no process was running. Sending the
  * part again could then duplicate it.
  */
-export function isKeyForgotten(deps: FailureDeps, due: DuePart): boolean {
+export function isIdempotencyExpired(deps: FailureDeps, due: DuePart): boolean {
   const { idempotentSend, idempotentForMs } = deps.capabilities;
   if (!idempotentSend || idempotentForMs === undefined || due.attempts === 0) return false;
   const since = findEarliestArrival(due);
@@ -308,7 +308,7 @@ export async function failUncertainPart(deps: FailureDeps, { part }: DuePart): P
  */
 const FIND_WITHIN_MS = 10_000;
 
-async function findSent(
+async function findSentPart(
   deps: FailureDeps,
   part: OutboundPart,
 ): ReturnType<NonNullable<FailureDeps['findSent']>> {

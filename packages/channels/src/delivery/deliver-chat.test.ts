@@ -9,7 +9,7 @@ import {
   silentMeter,
 } from '@parley/core';
 import { CAPABILITIES, createRecordingLogger } from '@parley/core/testing';
-import { type BeforePart, StoreError } from '@parley/store';
+import { type ChatStateBeforePart, StoreError } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type DeliveryScene, openDeliveryScene } from '../testing/delivery-scene.ts';
 import { createUncertainNotice } from './after-failure.ts';
@@ -583,7 +583,7 @@ describe('a message part that was being sent when the process crashed', () => {
     async (found, states) => {
       await scene.owe('c', ['one', 'two']);
       await dieWhileSending(true);
-      const asked: BeforePart[] = [];
+      const asked: ChatStateBeforePart[] = [];
       const findSent: DeliveryDeps['findSent'] = async (_part, before) => {
         asked.push(before);
         return found;

@@ -1,7 +1,7 @@
 import {
   type Capabilities,
   type Checkpoint,
-  type FreshParts,
+  type CommittedParts,
   type OutboundPart,
   type Receipt,
   silentTracer,
@@ -13,10 +13,10 @@ import {
   type FailureDeps,
   failUncertainPart,
   handleSendError,
-  isKeyForgotten,
+  isIdempotencyExpired,
   recoverPart,
 } from './after-failure.ts';
-import { createPatientOutbox } from './patient-outbox.ts';
+import { createRetryingOutbox } from './patient-outbox.ts';
 
 export interface DeliveryDeps extends FailureDeps {
   readonly capabilities: FailureDeps['capabilities'] & Pick<Capabilities, 'rates'>;
@@ -61,11 +61,11 @@ export async function deliverChat(
   services: DeliveryDeps,
   chat: ChatKey,
   signal: AbortSignal,
-  fresh?: FreshParts,
+  fresh?: CommittedParts,
 ): Promise<number | null> {
-  const deps = { ...services, outbox: createPatientOutbox(services.outbox, signal) };
+  const deps = { ...services, outbox: createRetryingOutbox(services.outbox, signal) };
   let known = fresh && toDueParts(fresh);
-  while (!mustStopDelivery(deps, signal)) {
+  while (!shouldStopDelivery(deps, signal)) {
     const parts = known ?? (await deps.outbox.unfinished(chat, AT_ONCE));
     known = undefined;
     const result = await deliverPartsInOrder(deps, parts, signal);
@@ -75,7 +75,7 @@ export async function deliverChat(
   return null;
 }
 
-function toDueParts({ parts, createdAt, trace }: FreshParts): readonly DuePart[] {
+function toDueParts({ parts, createdAt, trace }: CommittedParts): readonly DuePart[] {
   const state = 'pending';
   return parts.map((part) => ({
     part,
@@ -103,7 +103,7 @@ function getOthersRemainingTime(
   return sinceMs < OTHERS_SEND_MS ? RECHECK_MS : 0;
 }
 
-function mustStopDelivery({ isEnding }: DeliveryDeps, signal: AbortSignal): boolean {
+function shouldStopDelivery({ isEnding }: DeliveryDeps, signal: AbortSignal): boolean {
   return signal.aborted || isEnding?.() === true;
 }
 
@@ -121,7 +121,7 @@ async function deliverPartsInOrder(
   for (const [index, due] of parts.entries()) {
     const { part } = due;
     if (sendingAt === null) {
-      if (mustStopDelivery(deps, signal)) return 'look-again';
+      if (shouldStopDelivery(deps, signal)) return 'look-again';
       if (due.state === 'sending') {
         const left = getOthersRemainingTime(deps, due) || (await recoverPart(deps, due));
         if (left > 0) return left;
@@ -131,13 +131,12 @@ async function deliverPartsInOrder(
       const wait = computePartDelay(deps, due);
       if (wait > 0) return wait;
       sendingAt = deps.clock();
-      noteMarkedPart(deps, part, sendingAt);
-      if (!(await deps.outbox.markSending(part.id, sendingAt)))
-        return forgetUnmarkedPart(deps, part);
+      recordMarkedPart(deps, part, sendingAt);
+      if (!(await deps.outbox.markSending(part.id, sendingAt))) return dropUnmarkedPart(deps, part);
     }
-    if (isKeyForgotten(deps, due)) {
+    if (isIdempotencyExpired(deps, due)) {
       await failUncertainPart(deps, due);
-      return forgetUnmarkedPart(deps, part);
+      return dropUnmarkedPart(deps, part);
     }
     const following = parts[index + 1];
     const sent = await sendWithTrace(deps, { due: { ...due, sendingAt }, following }, signal);
@@ -149,12 +148,12 @@ async function deliverPartsInOrder(
 }
 
 /** The part is no longer pending. */
-function forgetUnmarkedPart({ notes }: DeliveryDeps, part: OutboundPart): 'look-again' {
+function dropUnmarkedPart({ notes }: DeliveryDeps, part: OutboundPart): 'look-again' {
   notes?.remove(part.id);
   return 'look-again';
 }
 
-function noteMarkedPart(deps: DeliveryDeps, part: OutboundPart, at: number): void {
+function recordMarkedPart(deps: DeliveryDeps, part: OutboundPart, at: number): void {
   if (!canRepeatSend(deps, part)) deps.notes?.write({ partId: part.id, at }, { kind: 'marked' });
 }
 
@@ -217,7 +216,7 @@ async function sendPart(
   const { channel } = part.route;
   deps.meter.observe('parley_delivery_seconds', deps.monotonic() - startedAt, { channel });
   return tracer.span('parley.receipt', {}, () =>
-    recordSent(deps, { part, receipt, following }, signal),
+    recordSentPart(deps, { part, receipt, following }, signal),
   );
 }
 
@@ -244,7 +243,7 @@ async function runWithinLimit<T>(
 }
 
 /** Rejects on a permanent database failure: the part then stays in `sending`, as after a crash. */
-async function recordSent(
+async function recordSentPart(
   deps: DeliveryDeps,
   {
     part,
@@ -256,10 +255,10 @@ async function recordSent(
   const { channel } = part.route;
   const at = deps.clock();
   const next =
-    !mustStopDelivery(deps, signal) && following && isReady(deps, following)
+    !shouldStopDelivery(deps, signal) && following && isPartReady(deps, following)
       ? following.part
       : undefined;
-  if (next !== undefined) noteMarkedPart(deps, next, at);
+  if (next !== undefined) recordMarkedPart(deps, next, at);
   const isMarked = await deps.outbox.markSent(part.id, platformMessageId, at, next?.id);
   if (next !== undefined && !isMarked) deps.notes?.remove(next.id);
   deps.checkpoint('part-recorded');
@@ -267,6 +266,6 @@ async function recordSent(
   return { kind: 'sent', followingAt: isMarked ? at : null };
 }
 
-function isReady(deps: DeliveryDeps, due: DuePart): boolean {
+function isPartReady(deps: DeliveryDeps, due: DuePart): boolean {
   return due.state === 'pending' && computePartDelay(deps, due) === 0;
 }

@@ -1,5 +1,5 @@
 import {
-  type FreshParts,
+  type CommittedParts,
   type LiveEvent,
   type OutboundPart,
   silentLogger,
@@ -49,7 +49,7 @@ function startWorker(
   return worker;
 }
 
-const wake = (chatId: string, account = 'default', fresh?: FreshParts) =>
+const wake = (chatId: string, account = 'default', fresh?: CommittedParts) =>
   bus.publish({ type: 'delivery-due', channel: 'test', account, chatId, fresh });
 const seen = (chatId: string) => scene.visible.get(chatId) ?? [];
 

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
-  type FreshParts,
+  type CommittedParts,
   type LiveBus,
   type OutboundPart,
   type RenderedPart,
+  toDisplayLine,
   toLiteralMarkdown,
-  toVisibleLine,
 } from '@parley/core';
 import { render } from '@parley/markup';
 import { type StartSweep, startKeyedWork } from '@parley/queue';
@@ -60,7 +60,7 @@ export function startDeliveryWorker(
     isEnding: () => isEnding,
   };
   /** Parts by chat, until the chat's delivery picks them up. */
-  const fresh = new Map<string, FreshParts>();
+  const fresh = new Map<string, CommittedParts>();
   const work = startKeyedWork({
     name,
     handler: async (chatId, signal) => {
@@ -116,10 +116,10 @@ export function scrubPart(part: OutboundPart, scrub: ScrubText): OutboundPart {
     ...part,
     body,
     ...(file !== undefined && {
-      file: { ...file, name: toVisibleLine(scrub(file.name)) || 'file' },
+      file: { ...file, name: toDisplayLine(scrub(file.name)) || 'file' },
     }),
     ...(buttons !== undefined && {
-      buttons: buttons.map((button) => ({ ...button, label: toVisibleLine(scrub(button.label)) })),
+      buttons: buttons.map((button) => ({ ...button, label: toDisplayLine(scrub(button.label)) })),
     }),
   };
 }

@@ -51,7 +51,7 @@ export function createPacer(rates: Capabilities['rates'] = {}): Pacer {
     );
     if (wait > 0) return wait;
     account = takeToken(account, ofAccount, now);
-    if (ofChat !== UNLIMITED) keepChat(chats, chatId, takeToken(fullAt, ofChat, now), now);
+    if (ofChat !== UNLIMITED) storeChatBucket(chats, chatId, takeToken(fullAt, ofChat, now), now);
     return 0;
   };
   return {
@@ -69,7 +69,7 @@ export function createPacer(rates: Capabilities['rates'] = {}): Pacer {
           chats.get(chat.chatId) ?? 0,
           createBucketWithOneToken(rateOf(chat), now + forMs),
         );
-        keepChat(chats, chat.chatId, fullAt, now);
+        storeChatBucket(chats, chat.chatId, fullAt, now);
       }
     },
   };
@@ -93,7 +93,12 @@ function createBucketWithOneToken(rate: Rate, at: number): number {
   return at + (rate.burst - 1) * rate.everyMs;
 }
 
-function keepChat(chats: Map<string, number>, chatId: string, fullAt: number, now: number): void {
+function storeChatBucket(
+  chats: Map<string, number>,
+  chatId: string,
+  fullAt: number,
+  now: number,
+): void {
   if (chats.size >= KEPT_CHATS) for (const [id, at] of chats) if (at <= now) chats.delete(id);
   chats.set(chatId, fullAt);
 }

@@ -15,7 +15,7 @@ const MAX_UNEXPLAINED = 50;
  * database error, and once a query has failed for ten seconds for an unknown reason: the part then
  * stays in `sending`, as after a crash.
  */
-export function createPatientOutbox(
+export function createRetryingOutbox(
   outbox: OutboxRepository,
   signal: AbortSignal,
 ): OutboxRepository {

@@ -30,7 +30,7 @@ function createSecretInFileError(name: string): ChannelError {
   return new ChannelError({ kind: 'refused' }, text);
 }
 
-type UnpackPart = (maxBytes: number) => Promise<Uint8Array>;
+type DecompressPart = (maxBytes: number) => Promise<Uint8Array>;
 
 const GZIP = Buffer.of(0x1f, 0x8b);
 const ZIP_MEMBER = Buffer.from('PK\u0003\u0004', 'latin1');
@@ -45,7 +45,7 @@ const DEFLATE = 8;
  * Members are found by their signatures, so the scan does not depend on the archive's directory.
  * Raw deflate data marks its own end.
  */
-function* listCompressedParts(bytes: Uint8Array): Generator<UnpackPart> {
+function* listCompressedParts(bytes: Uint8Array): Generator<DecompressPart> {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (file.subarray(0, GZIP.length).equals(GZIP)) {
     yield async (maxOutputLength) => {

@@ -51,7 +51,7 @@ export function openSendNotes(
   boot: string,
   { now, log }: { readonly now: number; readonly log: Pick<Logger, 'warn'> },
 ): SendNotes {
-  const lines = new Map(readLines(path, boot, now));
+  const lines = new Map(readNoteLines(path, boot, now));
   let file: number | undefined;
   let size = 0;
   // Removals are written with the next line: losing one is harmless, and a separate write would be
@@ -120,7 +120,7 @@ function toSendNote(line: NoteLine | undefined, at: number): SendNote | undefine
  * Reads the last line about each part from this boot. A truncated or unknown line invalidates all
  * later lines.
  */
-function* readLines(path: string, boot: string, now: number): Iterable<[string, NoteLine]> {
+function* readNoteLines(path: string, boot: string, now: number): Iterable<[string, NoteLine]> {
   const [of, ...texts] = readNotesFile(path).split('\n');
   if (of !== boot) return;
   const last = new Map<string, NoteLine>();

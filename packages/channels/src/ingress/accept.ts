@@ -1,7 +1,7 @@
 import { resolveBusyMode, silentTracer } from '@parley/core';
 import type { AdmittedMessage } from '@parley/store';
 import type { IngressOutcome } from '../adapter.ts';
-import { keepAsContext, listEarlierMessages, moveContextToThread } from './group-context.ts';
+import { listEarlierMessages, moveContextToThread, storeAsContext } from './group-context.ts';
 import type { IdentifiedMessage } from './identify.ts';
 import type { IngressDeps } from './ingress-deps.ts';
 import type { BacklogLimit } from './limits.ts';
@@ -23,7 +23,7 @@ export async function acceptInGroup(
   }
   if (facts.opensThread) await moveContextToThread(deps, admitted);
   for (const message of await listEarlierMessages(deps, admitted, rules, facts)) {
-    await keepAsContext(deps, { ...admitted, message });
+    await storeAsContext(deps, { ...admitted, message });
   }
   return acceptMessage(deps, identified, memory);
 }
@@ -75,7 +75,7 @@ export async function acceptMessage(
   } finally {
     if (room === 'room') backlog.release(from, stored === 'stored');
   }
-  if (stored === 'full') return refuseFull(deps, identified, room, memory);
+  if (stored === 'full') return refuseOverflow(deps, identified, room, memory);
   deps.checkpoint('inbox-committed');
   // A duplicate is woken too: the process may have crashed between storing and waking the first
   // time.
@@ -108,7 +108,7 @@ type BacklogReservation = Awaited<ReturnType<BacklogLimit['reserve']>>;
 
 const BOUND_OF = { room: 'conversation', share: 'person', full: 'all' } as const;
 
-async function refuseFull(
+async function refuseOverflow(
   { meter }: IngressDeps,
   { admitted, rules: { limits } }: Pick<IdentifiedMessage, 'admitted' | 'rules'>,
   room: BacklogReservation,

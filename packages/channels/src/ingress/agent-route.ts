@@ -34,7 +34,11 @@ export function routeAgent(place: RoutedMessage, routes: readonly AgentRoute[]):
       const wanted = route[key];
       return wanted === undefined || facts[key].includes(wanted);
     });
-    if (fits && (best === undefined || weighRoute(route) > weighRoute(best))) best = route;
+    if (
+      fits &&
+      (best === undefined || computeRouteSpecificity(route) > computeRouteSpecificity(best))
+    )
+      best = route;
   }
   return best === undefined ? BY_DEFAULT : { agent: best.agent, rule: describeRule(best) };
 }
@@ -42,7 +46,7 @@ export function routeAgent(place: RoutedMessage, routes: readonly AgentRoute[]):
 const BY_DEFAULT: RoutedAgent = { agent: undefined, rule: 'the default agent' };
 
 /** A condition outweighs all less specific conditions combined. */
-function weighRoute(route: AgentRoute): number {
+function computeRouteSpecificity(route: AgentRoute): number {
   return SPECIFIC.reduce((sum, key) => 2 * sum + (route[key] === undefined ? 0 : 1), 0);
 }
 

@@ -2,7 +2,7 @@ import type { InboundMessage } from '@parley/core';
 import { CAPABILITIES } from '@parley/core/testing';
 import { describe, expect, it } from 'vitest';
 import { createMessage } from '../testing/ingress-scene.ts';
-import { computeSettleTime, createAlbums } from './albums.ts';
+import { computeSettleTime, createAlbumTracker } from './albums.ts';
 import { resolveReplyRoute } from './route.ts';
 
 describe('an album in a group', () => {
@@ -17,7 +17,7 @@ describe('an album in a group', () => {
 
   it('[F06] [F08] is addressed as a whole as soon as one picture is addressed', () => {
     let now = 0;
-    const { join } = createAlbums(() => now);
+    const { join } = createAlbumTracker(() => now);
     expect(join(picture()).addressed).toBe(false);
     expect(join(picture({ addressed: true })).addressed).toBe(true);
     expect(join(picture()).addressed).toBe(true);
@@ -30,7 +30,7 @@ describe('an album in a group', () => {
   });
 
   it('[F08] returns the pictures that arrived before the text, once and in order', () => {
-    const albums = createAlbums(() => 0);
+    const albums = createAlbumTracker(() => 0);
     for (const messageId of ['1', '2']) albums.hold(admitted(picture({ messageId })));
     albums.hold(admitted(picture({ messageId: '3', albumId: 'b' })));
     const ids = () => albums.release(picture()).map(({ message }) => message.messageId);

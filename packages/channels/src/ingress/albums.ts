@@ -29,7 +29,7 @@ const MAX_ALBUMS = 1_000;
 const MAX_HELD = 32;
 
 /** Creates the album memory of one account. */
-export function createAlbums(monotonic: Monotonic): AlbumTracker {
+export function createAlbumTracker(monotonic: Monotonic): AlbumTracker {
   const albums = new BoundedMap<string, AlbumMemory>(MAX_ALBUMS);
   const albumOf = ({ albumId, chat, sender }: InboundMessage): AlbumMemory | null => {
     if (albumId === undefined || chat.type === 'direct') return null;

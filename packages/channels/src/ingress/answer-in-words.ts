@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { getTypedText, type InboundMessage, readYesOrNo } from '@parley/core';
-import type { ShownQuestion } from '@parley/store';
+import { getTypedText, type InboundMessage, parseYesOrNo } from '@parley/core';
+import type { OpenQuestionView } from '@parley/store';
 import { approve } from '../commands/approve.ts';
 import type { TypedCommand } from '../commands/command.ts';
 import { deny } from '../commands/deny.ts';
@@ -24,13 +24,13 @@ type TypedReply = Pick<
 function decideTypedReply(
   text: string,
   said: TypedReply,
-  questions: readonly ShownQuestion[],
+  questions: readonly OpenQuestionView[],
 ): TypedCommand | null {
   if (questions.length === 0) return null;
   const { words, named } = stripQuestionCode(text, questions);
-  const meaning = named !== undefined && words === '' ? 'unclear' : readYesOrNo(words);
+  const meaning = named !== undefined && words === '' ? 'unclear' : parseYesOrNo(words);
   if (meaning === null) return null;
-  if (meaning === 'unclear' || said.attachments !== undefined || mayMeanOthers(said)) {
+  if (meaning === 'unclear' || said.attachments !== undefined || mayAddressOthers(said)) {
     return createShowWaitingCommand(words === '' ? 'only' : 'kept');
   }
   const meant = named ?? findQuestion(said, questions);
@@ -51,8 +51,8 @@ function createShowWaitingCommand(spoken: 'kept' | 'only'): TypedCommand {
  */
 function findQuestion(
   { replyTo }: TypedReply,
-  questions: readonly ShownQuestion[],
-): ShownQuestion | undefined {
+  questions: readonly OpenQuestionView[],
+): OpenQuestionView | undefined {
   if (replyTo === undefined) return questions.length === 1 ? questions[0] : undefined;
   return questions.find(({ shown }) => shown?.messageId === replyTo.messageId);
 }
@@ -61,7 +61,7 @@ function findQuestion(
  * In a group where the bot answers without being addressed, a yes is usually meant for someone
  * else, and so is a yes that mentions another person.
  */
-function mayMeanOthers({ chat, addressed, mentions }: TypedReply): boolean {
+function mayAddressOthers({ chat, addressed, mentions }: TypedReply): boolean {
   return chat.type !== 'direct' && (!addressed || mentions.length > 1);
 }
 
@@ -70,7 +70,7 @@ const SECOND_MS = 1_000;
 
 /** Whether the question was visible in the chat, unchanged, when the sender wrote. */
 function wasQuestionVisible(
-  { shown }: ShownQuestion,
+  { shown }: OpenQuestionView,
   { replyTo, sentAt }: TypedReply,
   isNamed: boolean,
 ): boolean {
@@ -85,9 +85,9 @@ function wasQuestionVisible(
 /** Removes the code of a pending question from the text: "yes ABC234" names that question. */
 function stripQuestionCode(
   text: string,
-  questions: readonly ShownQuestion[],
-): { readonly words: string; readonly named: ShownQuestion | undefined } {
-  let named: ShownQuestion | undefined;
+  questions: readonly OpenQuestionView[],
+): { readonly words: string; readonly named: OpenQuestionView | undefined } {
+  let named: OpenQuestionView | undefined;
   // Line breaks are kept, because a line break ends a quotation.
   const words = text.replace(/\S+/g, (word) => {
     const code = parseTypedCode(word, APPROVAL_CODE_LENGTH);
@@ -121,13 +121,13 @@ export interface SpokenCommand {
  * queried only for messages that can be an answer, so other messages do not cost a query. Text that
  * its sender did not type (forwarded, quoted, from bots and programs) does not decide a question.
  */
-export async function answerInWords(
+export async function recognizeSpokenCommand(
   deps: IngressDeps,
   { admitted: { message, conversationId }, rights, rules }: IdentifiedMessage,
 ): Promise<SpokenCommand | null> {
   const text = getSpokenText(message);
   if (message.replaces !== undefined || text === '' || text.length > MAX_TEXT) return null;
-  if (readYesOrNo(text) === null && parseTypedCode(text, APPROVAL_CODE_LENGTH) === null)
+  if (parseYesOrNo(text) === null && parseTypedCode(text, APPROVAL_CODE_LENGTH) === null)
     return null;
   // In a direct chat, the sender's linked accounts have already been looked up.
   const isOwner =
@@ -145,7 +145,7 @@ async function listQuestions(
   { store, clock }: Pick<IngressDeps, 'store' | 'clock'>,
   conversationId: string,
   message: InboundMessage,
-): Promise<readonly ShownQuestion[]> {
+): Promise<readonly OpenQuestionView[]> {
   for (let polls = 1; ; polls += 1) {
     const questions = await store.shownQuestions.openIn(conversationId, message, clock());
     const isOnItsWay = questions.some(({ shown }) => shown?.state === 'sending');

@@ -12,7 +12,7 @@ export type IngressDecision = { readonly reason: string } & (
    * owner.
    */
   | { readonly kind: 'command'; readonly command: TypedCommand; readonly isOwner: boolean }
-  /** `keepAsContext`: the text is kept for the group's next turn (F06). */
+  /** `storeAsContext`: the text is kept for the group's next turn (F06). */
   | { readonly kind: 'ignore'; readonly keepAsContext: boolean }
   /** `notice`: the explanation sent to the sender, if any. */
   | { readonly kind: 'refuse'; readonly notice: StrangerNotice | 'too-long' | null }
@@ -148,7 +148,7 @@ function decideSenderAccess(
 /** Whether an allowed message gets an answer, and why. */
 export type ActivationDecision =
   | { readonly kind: 'answer'; readonly reason: string }
-  /** `keepAsContext`: a later turn of the group may need the message. */
+  /** `storeAsContext`: a later turn of the group may need the message. */
   | { readonly kind: 'stay-silent'; readonly reason: string; readonly keepAsContext: boolean };
 
 /** Decides activation (F06): always in direct chats, and in groups according to the settings. */

@@ -6,7 +6,7 @@ import type { IngressDeps } from './ingress-deps.ts';
 import type { DecisionRules } from './rules.ts';
 import { askPlatform, toPersonId } from './sender.ts';
 
-export async function keepAsContext(
+export async function storeAsContext(
   { store: { groupContext }, rules: { limits } }: Pick<IngressDeps, 'store' | 'rules'>,
   { conversationId, message, receivedAt }: AdmittedMessage,
 ): Promise<void> {

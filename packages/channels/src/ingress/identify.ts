@@ -3,7 +3,7 @@ import type { AdmittedMessage } from '@parley/store';
 import { z } from 'zod';
 import type { SenderFacts } from '../adapter.ts';
 import type { TypedCommand } from '../commands/command.ts';
-import { readCommand } from '../commands/typed-command.ts';
+import { parseMessageCommand } from '../commands/typed-command.ts';
 import { resolveAgent } from './agent-route.ts';
 import { type AlbumTracker, computeSettleTime } from './albums.ts';
 import { decideGroup } from './decide.ts';
@@ -43,9 +43,10 @@ export async function identifyMessage(
 ): Promise<IdentifiedMessage> {
   const checked = validateInbound(unchecked);
   const joined = checked.albumId === undefined ? checked : albums.join(checked);
-  const message = facts.roles === undefined ? joined : await withRoles(deps, joined, facts.roles);
+  const message =
+    facts.roles === undefined ? joined : await addSenderRoles(deps, joined, facts.roles);
   const { agent, rules, why: agentReason, unknown } = resolveAgent(message, deps.rules);
-  const command = readCommand(message, deps.commands);
+  const command = parseMessageCommand(message, deps.commands);
   const rights = await findSenderRights({ store: deps.store, rules }, message, command !== null);
   const receivedAt = deps.clock();
   const settles = computeSettleTime(message, capabilities.target, receivedAt);
@@ -67,7 +68,7 @@ export async function identifyMessage(
  * A message that was fetched later does not contain its sender's roles; if the platform does not
  * answer, the sender has none.
  */
-async function withRoles(
+async function addSenderRoles(
   { rules, log }: Pick<IngressDeps, 'rules' | 'log'>,
   message: InboundMessage,
   roles: NonNullable<SenderFacts['roles']>,

@@ -14,7 +14,7 @@ import type { Store } from '@parley/store';
 import type {
   ChatCommand,
   CommandServices,
-  GatewayFacts,
+  GatewayInfo,
   SkillCommands,
 } from '../commands/command.ts';
 import type { DecisionRules } from './rules.ts';
@@ -43,7 +43,7 @@ export interface IngressDeps {
   readonly bus: LiveBus;
   /** The rules are read for each message, because they change with the settings. */
   readonly rules: DecisionRules;
-  readonly situation: (agent: string | undefined) => GatewayFacts;
+  readonly situation: (agent: string | undefined) => GatewayInfo;
   /** The built-in commands when absent. */
   readonly commands?: readonly ChatCommand[] | undefined;
   /** For `/help`; absent when there are no skills. */

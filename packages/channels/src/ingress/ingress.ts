@@ -11,12 +11,12 @@ import {
 import type { IngressOutcome, SenderFacts } from '../adapter.ts';
 import { runCommand } from '../commands/run-command.ts';
 import { acceptInGroup, acceptMessage } from './accept.ts';
-import { answerInWords } from './answer-in-words.ts';
+import { recognizeSpokenCommand } from './answer-in-words.ts';
 import { decideIngress, type IngressDecision } from './decide.ts';
-import { keepAsContext } from './group-context.ts';
+import { storeAsContext } from './group-context.ts';
 import { type ArrivedMessage, type IdentifiedMessage, identifyMessage } from './identify.ts';
 import type { IngressDeps } from './ingress-deps.ts';
-import { createMemory, type IngressMemory } from './memory.ts';
+import { createIngressMemory, type IngressMemory } from './memory.ts';
 import { recordRefusal, refuseMessage } from './refuse.ts';
 import { resolveConversation, resolveReplyRoute } from './route.ts';
 import { findSenderRights } from './sender.ts';
@@ -35,7 +35,7 @@ export type ReceiveMessage = (
 /** Builds one account's ingress: identify, decide, carry out. Rejects only when storing fails. */
 export function createIngress(deps: IngressDeps): ReceiveMessage {
   const { monotonic, meter, tracer = silentTracer, work = noWorkRecord } = deps;
-  const memory = createMemory(deps);
+  const memory = createIngressMemory(deps);
   const receive: ReceiveMessage = async (message, capabilities, facts = {}, files) => {
     deps.checkpoint('received');
     const { channel } = message;
@@ -55,7 +55,7 @@ export function createIngress(deps: IngressDeps): ReceiveMessage {
     return work.run(taken, () =>
       decideNextAttempt(ends) === 'run'
         ? receive(message, capabilities, facts, files)
-        : refuseFatal(deps, { message, capabilities, ends }, memory),
+        : refuseCrashingMessage(deps, { message, capabilities, ends }, memory),
     );
   };
 }
@@ -74,7 +74,7 @@ async function receiveMessage(
   const { agentReason } = identified;
   const reason = agentReason === null ? decision.reason : `${decision.reason}; ${agentReason}`;
   const admitted = { ...identified.admitted, reason };
-  const outcome = await carryOutDecision(
+  const outcome = await applyDecision(
     deps,
     { ...identified, admitted },
     { ...decision, reason },
@@ -104,7 +104,7 @@ async function decideMessage(
   const decision = decideIngress(admitted.message, command, rules, rights);
   if (decision.kind !== 'turn') return decision;
   if (isLoop(admitted.message)) return LOOP;
-  const spoken = await answerInWords(deps, identified);
+  const spoken = await recognizeSpokenCommand(deps, identified);
   if (spoken === null) return decision;
   return { kind: 'command', ...spoken, reason: `${decision.reason}; answered in words` };
 }
@@ -121,7 +121,7 @@ const NO_AGENT: IngressDecision = {
   notice: null,
 };
 
-async function carryOutDecision(
+async function applyDecision(
   deps: IngressDeps,
   identified: IdentifiedMessage,
   decision: IngressDecision,
@@ -138,7 +138,7 @@ async function carryOutDecision(
     case 'ignore':
       if (decision.keepAsContext) {
         memory.albums.hold(identified.admitted);
-        await keepAsContext(deps, identified.admitted);
+        await storeAsContext(deps, identified.admitted);
       }
       return { kind: 'ignored', reason: decision.reason };
     case 'refuse':
@@ -147,7 +147,7 @@ async function carryOutDecision(
 }
 
 /** A message whose ingress has crashed the process too often. */
-interface FatalMessage {
+interface CrashingMessage {
   readonly message: InboundMessage;
   readonly capabilities: Capabilities;
   readonly ends: CrashCounts;
@@ -157,9 +157,9 @@ interface FatalMessage {
  * Refuses a message without parsing its text, with a reason for `why` and a notice. If the notice
  * has crashed the process as well, the refusal is only logged.
  */
-async function refuseFatal(
+async function refuseCrashingMessage(
   deps: IngressDeps,
-  { message, capabilities, ends }: FatalMessage,
+  { message, capabilities, ends }: CrashingMessage,
   { explain }: IngressMemory,
 ): Promise<IngressOutcome> {
   const reason = `receiving it failed: ${describeCrashes(ends)}`;

@@ -1,5 +1,5 @@
 import type { AdmittedMessage } from '@parley/store';
-import { createAlbums } from './albums.ts';
+import { createAlbumTracker } from './albums.ts';
 import type { IngressDeps } from './ingress-deps.ts';
 import { createBacklogLimit, createIntervalGate, createLoopGuard } from './limits.ts';
 import {
@@ -9,17 +9,17 @@ import {
   GIVEN_UP,
   NO_ROOM,
 } from './notices.ts';
-import { askOwner, getPairingRules, pairingFull } from './pairing.ts';
+import { getPairingRules, pairingFull, requestPairing } from './pairing.ts';
 import { renderNoticeParts } from './route.ts';
 
 /** What one account's ingress remembers between messages, bounded and in memory. */
-export type IngressMemory = ReturnType<typeof createMemory>;
+export type IngressMemory = ReturnType<typeof createIngressMemory>;
 
-export function createMemory(deps: IngressDeps) {
+export function createIngressMemory(deps: IngressDeps) {
   const { monotonic, store } = deps;
   return {
-    explain: createExplainer(deps),
-    albums: createAlbums(monotonic),
+    explain: createRefusalExplainer(deps),
+    albums: createAlbumTracker(monotonic),
     backlog: createBacklogLimit(store.inbox, () => deps.rules.limits.totalWaiting, monotonic),
     isLoop: createLoopGuard(monotonic),
     /** Whether to record a group that is not allowed; true once per group and interval. */
@@ -34,7 +34,7 @@ const STRANGER_NOTICE_INTERVAL_MS = 60 * 60_000;
 const OVERFLOW_NOTICE_INTERVAL_MS = 60_000;
 
 /** Explains to senders why a message was refused (D07), at a limited rate. */
-function createExplainer(deps: IngressDeps) {
+function createRefusalExplainer(deps: IngressDeps) {
   const strangers = createIntervalGate(STRANGER_NOTICE_INTERVAL_MS, deps.monotonic);
   const floods = createIntervalGate(OVERFLOW_NOTICE_INTERVAL_MS, deps.monotonic);
   const notify = async (admitted: AdmittedMessage, markdown: string): Promise<void> => {
@@ -56,7 +56,7 @@ function createExplainer(deps: IngressDeps) {
       notifyStranger(admitted, createStrangerNotice(admitted.message)),
     /** Contains a code that an owner can approve; sent once while the code is valid. */
     async pairing(admitted: AdmittedMessage) {
-      const asked = await askOwner(deps, admitted);
+      const asked = await requestPairing(deps, admitted);
       if (asked === 'full') await notifyStranger(admitted, pairingFull(getPairingRules(deps)));
     },
     /**

@@ -1,4 +1,4 @@
-import { formatCounted, getConversationAgent, type InboundMessage } from '@parley/core';
+import { getConversationAgent, type InboundMessage, pluralize } from '@parley/core';
 import type { AdmittedMessage } from '@parley/store';
 import type { IngressDeps } from './ingress-deps.ts';
 import { CODE_LENGTH } from './one-time-code.ts';
@@ -16,7 +16,7 @@ export function getPairingRules({ rules: { policy } }: Pick<IngressDeps, 'rules'
  * Stores a stranger's request and sends the code: to the stranger or, on a channel that does not
  * answer strangers, to an owner whose direct chat is known. The log never names the stranger.
  */
-export async function askOwner(
+export async function requestPairing(
   deps: IngressDeps,
   admitted: AdmittedMessage,
 ): Promise<'new' | 'known' | 'full'> {
@@ -54,9 +54,7 @@ export async function askOwner(
 /** Formats `an hour` or `15 minutes`. */
 function formatPairingDuration({ minutes }: Pick<PairingRules, 'minutes'>): string {
   if (minutes === 60) return 'an hour';
-  return minutes % 60 === 0
-    ? formatCounted(minutes / 60, 'hour')
-    : formatCounted(minutes, 'minute');
+  return minutes % 60 === 0 ? pluralize(minutes / 60, 'hour') : pluralize(minutes, 'minute');
 }
 
 /** Explains to a stranger how to get access, in Markdown. */

@@ -30,12 +30,12 @@ export function createReactionReceiver(
     if (!parsed.success) {
       throw createContractError(`The ${unchecked.channel} adapter made a reaction`, parsed.error);
     }
-    const outcome = await keepReaction(deps, parsed.data);
+    const outcome = await storeReaction(deps, parsed.data);
     deps.log.debug({ message: parsed.data.messageId, outcome }, 'reaction');
   };
 }
 
-async function keepReaction(deps: ReactionDeps, reaction: InboundReaction): Promise<string> {
+async function storeReaction(deps: ReactionDeps, reaction: InboundReaction): Promise<string> {
   const { store } = deps;
   const { channel, account, chat, messageId, sender, sentAt } = reaction;
   if (sender.isBot) return 'by a bot';

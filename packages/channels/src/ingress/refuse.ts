@@ -30,7 +30,7 @@ export async function refuseMessage(
       return { kind: 'refused', reason, bound: 'size' };
     }
     case null:
-      await noteGroup(deps, admitted, memory);
+      await recordRefusedGroup(deps, admitted, memory);
   }
   return { kind: 'refused', reason };
 }
@@ -39,7 +39,7 @@ export async function refuseMessage(
  * Records a group that is not on the allow list, but never its text, so that a person can allow the
  * group (F05).
  */
-async function noteGroup(
+async function recordRefusedGroup(
   { store, rules }: IngressDeps,
   { message: { channel, account, chat }, receivedAt }: AdmittedMessage,
   { shouldRecordGroup }: IngressMemory,

@@ -1,8 +1,8 @@
 import {
   type Capabilities,
+  decodeLiteralText,
   type InboundMessage,
   type ReplyRoute,
-  restoreLiteral,
   toAgentConversation,
 } from '@parley/core';
 import { render } from '@parley/markup';
@@ -105,7 +105,7 @@ export function createNoticeParts(
       ? part
       : {
           ...part,
-          notice: { conversationId: known, text: restoreLiteral(text).replace(/^⚙️ /, '') },
+          notice: { conversationId: known, text: decodeLiteralText(text).replace(/^⚙️ /, '') },
         },
   );
 }

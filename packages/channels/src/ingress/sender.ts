@@ -1,4 +1,4 @@
-import { type InboundMessage, type Logger, reasonOf, toVisibleLine } from '@parley/core';
+import { type InboundMessage, type Logger, reasonOf, toDisplayLine } from '@parley/core';
 import type { LinkRepository, PairingRepository } from '@parley/store';
 import type { DecisionRules } from './rules.ts';
 
@@ -12,7 +12,7 @@ export function toPersonId(message: Pick<InboundMessage, 'channel' | 'sender'>):
  * Parley's own text.
  */
 export function formatQuotedName(name: string): string {
-  const plain = toVisibleLine(name).replaceAll('`', '').trim();
+  const plain = toDisplayLine(name).replaceAll('`', '').trim();
   return plain === '' ? 'A person' : `\`${plain.slice(0, 80).toWellFormed()}\``;
 }
 

@@ -46,7 +46,7 @@ type TurnDelta = Pick<
 >;
 
 /** The presence of one turn in its chat. */
-interface PresenceSign {
+interface PresenceIndicator {
   /** The answer has grown; in a later step the text starts again from the beginning. */
   grow(delta: TurnDelta): void;
   /** A tool call has started or completed. */
@@ -73,7 +73,7 @@ const AFTER: Readonly<Record<Extract<LiveEvent, { type: 'turn-ended' }>['outcome
 
 /** Shows typing and growing answers for every turn whose chat this process serves. */
 export function startPresence(deps: PresenceDeps): Presence {
-  const signs = new Map<string, PresenceSign>();
+  const signs = new Map<string, PresenceIndicator>();
   const end = (turnId: string, comes: FollowUpKind = 'later'): void => {
     signs.get(turnId)?.end(comes);
     signs.delete(turnId);
@@ -90,7 +90,7 @@ export function startPresence(deps: PresenceDeps): Presence {
     const mayPreview = () => deps.mayPreview?.(route) ?? true;
     const leastMs = deps.updateEveryMs?.(route) ?? 0;
     const shown = { address, turnId, target: route.target, owes, mayPreview, leastMs };
-    const sign = showPresenceSign(adapter, shown, deps.log);
+    const sign = showPresenceIndicator(adapter, shown, deps.log);
     const react = adapter.messages?.react;
     const endReaction =
       messageId !== undefined && route.acknowledge !== undefined && react !== undefined
@@ -143,12 +143,12 @@ interface DisplayedTurn {
   readonly leastMs: number;
 }
 
-function showPresenceSign(
+function showPresenceIndicator(
   { typing, streaming }: ChannelAdapter,
   shown: DisplayedTurn,
   log: Logger,
-): PresenceSign {
-  const stopTyping = typing ? keepTyping(typing, shown.address, log) : () => {};
+): PresenceIndicator {
+  const stopTyping = typing ? startTyping(typing, shown.address, log) : () => {};
   const stream = streaming ? streamAnswer(streaming, shown, log) : null;
   return {
     grow: (delta) => stream?.grow(delta),
@@ -177,7 +177,7 @@ function streamAnswer(
   streaming: StreamingCapability,
   shown: DisplayedTurn,
   log: Logger,
-): Pick<PresenceSign, 'grow' | 'end'> {
+): Pick<PresenceIndicator, 'grow' | 'end'> {
   const { turnId, target, owes, mayPreview, leastMs } = shown;
   let { address } = shown;
   let isItsTurn = false;
@@ -332,7 +332,7 @@ function showReaction(
  * Shows "typing" after a short delay, and repeats it at the platform's interval, until the returned
  * function is called.
  */
-function keepTyping(
+function startTyping(
   typing: NonNullable<ChannelAdapter['typing']>,
   address: ChatAddress,
   log: Logger,

@@ -1,7 +1,7 @@
 import {
   ChannelError,
   type ChannelFailure,
-  type FreshParts,
+  type CommittedParts,
   type OutboundPart,
   type Receipt,
 } from '@parley/core';
@@ -26,7 +26,7 @@ export interface DeliveryScene {
    * Adds the parts of one turn to the outbox, due at `at`. Returns the parts that the turn's commit
    * passes on.
    */
-  owe(chatId: string, texts: readonly string[], at?: number): Promise<FreshParts | undefined>;
+  owe(chatId: string, texts: readonly string[], at?: number): Promise<CommittedParts | undefined>;
   /** The state of each part of a chat, in order. */
   states(chatId: string): Promise<readonly string[]>;
 }
@@ -78,7 +78,7 @@ interface TurnSpec {
 async function commitTurn(
   store: Store,
   { turnId, chatId, texts, at }: TurnSpec,
-): Promise<FreshParts | undefined> {
+): Promise<CommittedParts | undefined> {
   const place = { channel: 'test', account: 'default' } as const;
   const route = { ...place, chatId, target: CAPABILITIES.target };
   const message = {
@@ -98,7 +98,7 @@ async function commitTurn(
   if (taken.kind !== 'turn') throw new Error(`no turn: ${taken.kind}`);
   const parts = texts.map((text) => ({ route, body: { text, plain: text } }));
   const commit = { turnId, outcome: 'answered', entries: [], parts, usage: null } as const;
-  let fresh: FreshParts | undefined;
+  let fresh: CommittedParts | undefined;
   await store.lanes.commit(taken.lease, commit, at, (stored) => {
     fresh = stored;
   });

@@ -1,6 +1,6 @@
 import { InboundMessage, type LiveEvent, silentMeter } from '@parley/core';
 import { CAPABILITIES, createRecordingLogger } from '@parley/core/testing';
-import { isOwnMessage, type Store } from '@parley/store';
+import { isBotMessage, type Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 import type { IngressOutcome } from '../adapter.ts';
 import { createIngress, type ReceiveMessage } from '../ingress/ingress.ts';
@@ -116,7 +116,7 @@ export class IngressScene {
     const turnId = `turn of ${conversationId}`;
     const started = await this.store.lanes.begin(work, 'collect', turnId, this.now);
     const known = started.kind === 'turn' ? started.turn.groupContext : [];
-    return known.filter(isOwnMessage).map(({ text }) => text);
+    return known.filter(isBotMessage).map(({ text }) => text);
   }
 
   /** The notices that a chat received, without markup. */

@@ -2,12 +2,12 @@ import { createPrefixRenderer } from '@parley/markup';
 import { describe, expect, it } from 'vitest';
 import { createStreamingCapability } from './adapter.ts';
 import { createEventHub, type WebEvent } from './events.ts';
-import { TERMINAL, WEB, type WebFront } from './front.ts';
+import { TERMINAL, WEB, type WebFrontEnd } from './front.ts';
 
 const HERE = { chatId: 'main' };
 
 /** A test scene: a watched chat of a front end in which an answer grows. */
-function scene({ target }: WebFront) {
+function scene({ target }: WebFrontEnd) {
   const hub = createEventHub();
   const seen: WebEvent[] = [];
   const leave = hub.watch('main', (event) => seen.push(event));

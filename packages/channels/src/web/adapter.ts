@@ -13,7 +13,7 @@ import {
   toWebFile,
   toWebHistoryEntry,
 } from './events.ts';
-import type { WebFront } from './front.ts';
+import type { WebFrontEnd } from './front.ts';
 
 /**
  * The page hides a typing indicator after a few seconds, so the indicator is repeated while the
@@ -29,7 +29,7 @@ const FOLLOWED_ENTRIES = 50;
  */
 export function createWebAdapter(
   context: ChannelContext<unknown>,
-  front: WebFront,
+  front: WebFrontEnd,
 ): ChannelAdapter {
   const hub = createHub(context);
   const closing = new AbortController();
@@ -39,7 +39,7 @@ export function createWebAdapter(
     return createRoutes({ context, hub, channel: front.channel, closing: closing.signal });
   });
   return {
-    capabilities: getFrontCapabilities(front),
+    capabilities: getFrontEndCapabilities(front),
     async start() {
       context.report({ kind: 'connected', as: front.as });
     },
@@ -112,7 +112,7 @@ export function createLazyRoutes(
 
 const MAX_BYTES = 50 * 1_024 * 1_024;
 
-function getFrontCapabilities({ target, buttons }: WebFront): Capabilities {
+function getFrontEndCapabilities({ target, buttons }: WebFrontEnd): Capabilities {
   return {
     target,
     // A page recognizes each part by its id and shows it once, even if it arrives several times.

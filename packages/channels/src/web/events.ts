@@ -176,7 +176,7 @@ export function createEventHub(): EventHub {
   };
 }
 
-interface FollowDeps {
+interface FollowingHubDeps {
   readonly chatId: string;
   /** Returns the newest entries, oldest first. */
   readonly newest: () => Promise<readonly WebHistoryEntry[]>;
@@ -193,7 +193,7 @@ const POLL_INTERVAL_MS = 1_000;
  * they handle. Entries of other gateways are in the shared history, which is polled while the chat
  * has viewers. An entry that a viewer receives twice has the same id.
  */
-export function createFollowingHub(hub: EventHub, deps: FollowDeps): EventHub {
+export function createFollowingHub(hub: EventHub, deps: FollowingHubDeps): EventHub {
   const { chatId, newest, log, everyMs = POLL_INTERVAL_MS } = deps;
   /** Undefined until the first read, because a new viewer requests the history itself. */
   let known: Set<string> | undefined;

@@ -5,7 +5,7 @@ import { z } from 'zod';
  * A built-in user interface for chatting: the web page or the terminal. The two differ in how they
  * show text.
  */
-export interface WebFront {
+export interface WebFrontEnd {
   readonly channel: 'web' | 'terminal';
   /** The front end's name in the settings form. */
   readonly title: string;
@@ -40,7 +40,7 @@ export const OWNER_ID = 'owner';
 const NO_LIMIT = 4_000_000;
 
 /** The web page receives safe HTML from Parley's own printer. */
-export const WEB: WebFront = {
+export const WEB: WebFrontEnd = {
   channel: 'web',
   title: 'Chat on the web page',
   about: 'The owner’s chats on this gateway’s web page.',
@@ -50,7 +50,7 @@ export const WEB: WebFront = {
 };
 
 /** `parley chat` receives plain text. */
-export const TERMINAL: WebFront = {
+export const TERMINAL: WebFrontEnd = {
   channel: 'terminal',
   title: 'Chat in the terminal',
   about: 'The owner’s chat with parley chat.',

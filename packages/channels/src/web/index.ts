@@ -1,7 +1,7 @@
 import { type ChannelIds, trimCopiedId } from '@parley/core';
 import { z } from 'zod';
 import type { ChannelDefinition } from '../adapter.ts';
-import { CHAT_ID, ChatId, OWNER_ID, TERMINAL, WEB, type WebFront } from './front.ts';
+import { CHAT_ID, ChatId, OWNER_ID, TERMINAL, WEB, type WebFrontEnd } from './front.ts';
 
 export type {
   WebChat,
@@ -33,12 +33,12 @@ const WEB_IDS: ChannelIds = {
 };
 
 /** Chat in the browser. */
-export const web = defineFront(WEB);
+export const web = defineFrontEnd(WEB);
 
 /** Chat in the terminal. */
-export const terminal = defineFront(TERMINAL);
+export const terminal = defineFrontEnd(TERMINAL);
 
-function defineFront(front: WebFront): ChannelDefinition {
+function defineFrontEnd(front: WebFrontEnd): ChannelDefinition {
   return {
     id: front.channel,
     settings: z.strictObject({}).describe(front.about).meta({ title: front.title }),

@@ -1,5 +1,5 @@
 import { type InboundMessage, type Logger, ParleyError, systemTime } from '@parley/core';
-import { createMemoryValues } from '@parley/core/testing';
+import { createInMemoryAdapterValues } from '@parley/core/testing';
 import { describe, expect, it, vi } from 'vitest';
 import type { ChannelAdapter, IngressOutcome } from '../adapter.ts';
 import { COMMANDS } from '../commands/list.ts';
@@ -44,7 +44,7 @@ function webFront(
     reacted: async () => {},
     message: async () => null,
     commands: COMMANDS,
-    values: createMemoryValues(),
+    values: createInMemoryAdapterValues(),
     receive: async (message: InboundMessage) => {
       received.push(message);
       return receive(message);

@@ -1,9 +1,9 @@
-import { type InboundMessage, removeAgentPrefix, toVisibleLine } from '@parley/core';
+import { type InboundMessage, removeAgentPrefix, toDisplayLine } from '@parley/core';
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
 import type { ChannelContext } from '../adapter.ts';
 import { toAttachmentKind, toFileResponse } from '../attachments/file-response.ts';
-import { parseJson, readBody, readUpTo } from '../bounded-body.ts';
+import { parseJson, readBody, readWithLimit } from '../bounded-body.ts';
 import type { ChatsCapability } from '../shown-chats.ts';
 import {
   createEventStream,
@@ -49,11 +49,12 @@ export function createRoutes(deps: RouteDeps): Hono {
   const { context, hub, channel, closing } = deps;
   const app = new Hono().basePath(`/channels/${channel}/${context.account}`);
   app.use(async (c, next) => {
-    if (readChatId(c) === undefined) return c.json({ error: 'There is no such chat.' }, 404);
+    if (parseRequestedChatId(c) === undefined)
+      return c.json({ error: 'There is no such chat.' }, 404);
     return next();
   });
   app.get('/history', async (c) => {
-    const entries = await context.history(readChatId(c) ?? CHAT_ID, HISTORY_ENTRIES);
+    const entries = await context.history(parseRequestedChatId(c) ?? CHAT_ID, HISTORY_ENTRIES);
     c.header('cache-control', 'no-store');
     const media = context.chats?.media;
     const turns = entries.flatMap((one) => (one.kind === 'replaced' ? [] : (one.turnId ?? [])));
@@ -73,25 +74,11 @@ export function createRoutes(deps: RouteDeps): Hono {
       chats.map(({ first, ...chat }): WebChat => ({ ...chat, title: getFirstWords(first) })),
     );
   });
-  app.get('/files/:message/:index', async (c) => {
-    const { message, index } = c.req.param();
-    const place = z.coerce.number().int().min(0).max(MAX_FILES).safeParse(index).data;
-    const file =
-      place === undefined
-        ? null
-        : await context.chats?.file(readChatId(c) ?? CHAT_ID, message, place);
-    if (!file) return c.json({ error: 'That file is no longer kept.' }, 404);
-    return toFileResponse(file);
-  });
-  app.get('/sent/:part', async (c) => {
-    const file = await context.chats?.sentFile(readChatId(c) ?? CHAT_ID, c.req.param('part'));
-    if (!file) return c.json({ error: 'That file is no longer kept.' }, 404);
-    return toFileResponse(file);
-  });
+  addFileRoutes(app, deps);
   app.post('/messages', async (c) => {
     if (closing.aborted) return c.json({ error: 'Parley is shutting down.' }, 503);
     if (c.req.header('content-type')?.startsWith('multipart/form-data')) {
-      const form = await readForm(context.chats, c.req.raw);
+      const form = await parseMessageForm(context.chats, c.req.raw);
       return 'error' in form
         ? c.json(form, form.status)
         : acceptPostedMessage(c, deps, form.posted, form.files);
@@ -111,7 +98,12 @@ export function createRoutes(deps: RouteDeps): Hono {
     if (c.req.method === 'HEAD') return c.body(null);
     // A terminal shows only its chat.
     const onChange = channel === 'web' ? context.chats?.onChange : undefined;
-    return createEventStream({ hub, chatId: readChatId(c) ?? CHAT_ID, closing, onChange });
+    return createEventStream({
+      hub,
+      chatId: parseRequestedChatId(c) ?? CHAT_ID,
+      closing,
+      onChange,
+    });
   });
   app.notFound((c) => c.json({ error: `There is no ${c.req.path} here.` }, 404));
   app.onError((error, c) => {
@@ -122,16 +114,38 @@ export function createRoutes(deps: RouteDeps): Hono {
   return app;
 }
 
+/** The files of people's messages and of sent message parts. */
+function addFileRoutes(app: Hono, { context }: RouteDeps): void {
+  app.get('/files/:message/:index', async (c) => {
+    const { message, index } = c.req.param();
+    const place = z.coerce.number().int().min(0).max(MAX_FILES).safeParse(index).data;
+    const file =
+      place === undefined
+        ? null
+        : await context.chats?.file(parseRequestedChatId(c) ?? CHAT_ID, message, place);
+    if (!file) return c.json({ error: 'That file is no longer kept.' }, 404);
+    return toFileResponse(file);
+  });
+  app.get('/sent/:part', async (c) => {
+    const file = await context.chats?.sentFile(
+      parseRequestedChatId(c) ?? CHAT_ID,
+      c.req.param('part'),
+    );
+    if (!file) return c.json({ error: 'That file is no longer kept.' }, 404);
+    return toFileResponse(file);
+  });
+}
+
 /** The longest title, in characters. */
 const TITLE_LENGTH = 60;
 
 function getFirstWords(text: string): string {
-  const line = toVisibleLine(text).replaceAll(/\s+/g, ' ').trim();
+  const line = toDisplayLine(text).replaceAll(/\s+/g, ' ').trim();
   return line.length <= TITLE_LENGTH ? line : `${line.slice(0, TITLE_LENGTH).toWellFormed()}…`;
 }
 
 /** The chat named by a request; undefined when the name is invalid. */
-function readChatId(c: Context): string | undefined {
+function parseRequestedChatId(c: Context): string | undefined {
   return ChatId.default(CHAT_ID).safeParse(c.req.query('chat')).data;
 }
 
@@ -142,7 +156,7 @@ async function acceptPostedMessage(
   files: readonly File[] = [],
 ) {
   const { id, text } = posted;
-  const chatId = readChatId(c) ?? CHAT_ID;
+  const chatId = parseRequestedChatId(c) ?? CHAT_ID;
   // The time is taken before the message is stored: a quick answer may be published first, and the
   // message must not look newer than its answer.
   const at = deps.context.clock();
@@ -217,13 +231,18 @@ const MB = 1_024 * 1_024;
  * Reads a message and its files from the fields `message` and `file` of a form; either all of them
  * are accepted or none.
  */
-async function readForm(chats: ChatsCapability | undefined, request: Request): Promise<ParsedForm> {
+async function parseMessageForm(
+  chats: ChatsCapability | undefined,
+  request: Request,
+): Promise<ParsedForm> {
   if (chats === undefined) return { error: 'Files cannot be sent here.', status: 400 };
   const { fileBytes, messageBytes } = chats.media;
   const all = `The files of one message can have up to ${formatMegabytes(messageBytes)} in total.`;
   const limit = messageBytes + LARGEST_BODY + FRAME;
   const isTooLarge = Number(request.headers.get('content-length') ?? 0) > limit;
-  const body = isTooLarge ? undefined : await readUpTo(request.body ?? new ReadableStream(), limit);
+  const body = isTooLarge
+    ? undefined
+    : await readWithLimit(request.body ?? new ReadableStream(), limit);
   if (body === undefined) return { error: all, status: 413 };
   const { headers } = request;
   const form = await new Response(new Uint8Array(body), { headers })

@@ -8,7 +8,7 @@ const SAMPLE_BYTES = 32_768;
  * Whether bytes switch between character sets with escape sequences, as Japanese mail does
  * (ISO-2022). Escape sequences that color terminal output have another form.
  */
-export function isStateful(bytes: Uint8Array): boolean {
+export function isStatefulEncoding(bytes: Uint8Array): boolean {
   if (!bytes.includes(0x1b)) return false;
   const start = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
   // biome-ignore lint/suspicious/noControlCharactersInRegex: These sequences begin with one.
@@ -20,14 +20,14 @@ export function isStateful(bytes: Uint8Array): boolean {
  * recognized by properties that only they have: text in which every second byte is NUL, or text
  * that makes sense in no other encoding.
  */
-export function readUnmarkedUnicode(
+export function detectUnicodeWithoutBom(
   bytes: Uint8Array,
 ): { readonly encoding: Encoding; readonly isSure: boolean } | null {
   if (bytes.length < 4) return null;
   const sample = bytes.subarray(0, SAMPLE_BYTES);
   const nuls = countNuls(sample);
   const wide = UTF_32.find(
-    (encoding) => nuls.all * 3 > sample.length && decodesToText(sample, encoding, 0.8),
+    (encoding) => nuls.all * 3 > sample.length && canDecodeToText(sample, encoding, 0.8),
   );
   if (wide !== undefined) return { encoding: wide, isSure: true };
   // Half of the bytes of Latin, Greek, Cyrillic, Hebrew and Arabic text are control characters.
@@ -43,7 +43,7 @@ export function readUnmarkedUnicode(
   const candidates = nuls.all * 20 > sample.length ? order.slice(0, 1) : order;
   const least = nuls.all * 20 > sample.length ? 0.7 : 0.95;
   const encoding =
-    candidates.find((one) => decodesToText(sample, one, least)) ??
+    candidates.find((one) => canDecodeToText(sample, one, least)) ??
     (hasEvidence ? candidates.slice(0, 1).find((one) => isDamagedAscii(sample, one)) : undefined);
   if (encoding === undefined) return null;
   return { encoding, isSure: hasEvidence || nuls.all > 0 || bytes.length >= SURE_BYTES };
@@ -73,7 +73,7 @@ function isDamagedAscii(bytes: Uint8Array, encoding: Encoding): boolean {
   return plain * 10 >= text.length * 9;
 }
 
-function decodesToText(bytes: Uint8Array, encoding: Encoding, least: number): boolean {
+function canDecodeToText(bytes: Uint8Array, encoding: Encoding, least: number): boolean {
   const text = decodeAs(encoding, bytes, true);
   return (
     !text.includes('\uFFFD') && !text.includes('\0') && computePlausibility(text, encoding) >= least

@@ -34,7 +34,11 @@ const SAMPLE_BYTES = 65_536;
  * Whether bytes are plausible in their declared encoding. Declarations are often wrong: a server
  * declares one encoding for all files, or an editor keeps the line and saves as UTF-8.
  */
-export function fitsDeclared(bytes: Uint8Array, encoding: Encoding, isCut: boolean): boolean {
+export function isPlausibleDeclaredEncoding(
+  bytes: Uint8Array,
+  encoding: Encoding,
+  isCut: boolean,
+): boolean {
   const isPart = isCut || bytes.length > SAMPLE_BYTES;
   const text = decodeAs(encoding, bytes.subarray(0, SAMPLE_BYTES), isPart);
   const replaced = text.split('\uFFFD').length - 1;

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
-import { isStateful, readUnmarkedUnicode } from './bare-unicode.ts';
-import { findDeclaredEncoding, fitsDeclared } from './declared.ts';
+import { detectUnicodeWithoutBom, isStatefulEncoding } from './bare-unicode.ts';
+import { findDeclaredEncoding, isPlausibleDeclaredEncoding } from './declared.ts';
 import { guessEncoding } from './guess.ts';
 import { decodeAs, type Encoding, findEncoding, getEncodingDisplayName } from './labels.ts';
 import { computePlausibility } from './plausible.ts';
@@ -24,44 +24,56 @@ interface DetectedEncoding {
 export function decodeBytes(bytes: Uint8Array, hints: EncodingHints = {}): DecodedText {
   const { encoding, certainty, content } = detectEncoding(bytes, hints);
   const appended = findAppendedUtf8(content, encoding);
-  if (appended !== null) return decodeAppended(content, encoding, appended);
+  if (appended !== null) return decodeAppendedText(content, encoding, appended);
   const text = decodeAs(encoding, content, hints.isCut);
-  return { text, encoding, certainty, replaced: countReplaced(text, content, encoding) };
+  return {
+    text,
+    encoding,
+    certainty,
+    replaced: countReplacementCharacters(text, content, encoding),
+  };
 }
 
-function decodeAppended(content: Uint8Array, encoding: Encoding, at: number): DecodedText {
+function decodeAppendedText(content: Uint8Array, encoding: Encoding, at: number): DecodedText {
   const head = decodeAs(encoding, content.subarray(0, at));
   const text = `${head}${decodeAs('utf-8', content.subarray(at))}`;
-  return { text, encoding, certainty: 'guess', replaced: countReplaced(head, content, encoding) };
+  return {
+    text,
+    encoding,
+    certainty: 'guess',
+    replaced: countReplacementCharacters(head, content, encoding),
+  };
 }
 
 /** Detects the encoding of bytes without decoding all of them. */
 export function detectEncoding(bytes: Uint8Array, hints: EncodingHints = {}): DetectedEncoding {
-  const marked = detectMarked(bytes);
+  const marked = detectEncodingByBom(bytes);
   if (marked !== null) return marked;
   const content = hints.isCut === true ? trimIncompleteCharacter(bytes) : bytes;
-  return { content, ...detectUnmarked(content, hints) };
+  return { content, ...detectEncodingWithoutBom(content, hints) };
 }
 
 type DetectionResult = Omit<DetectedEncoding, 'content'>;
 
-function detectUnmarked(bytes: Uint8Array, hints: EncodingHints): DetectionResult {
+function detectEncodingWithoutBom(bytes: Uint8Array, hints: EncodingHints): DetectionResult {
   const isValid = isUtf8(bytes);
-  if (isValid && !hasOddControls(bytes)) {
+  if (isValid && !hasUnexpectedControls(bytes)) {
     const utf8: DetectionResult = {
       encoding: 'utf-8',
       certainty: isUnlikelyUtf8(bytes) ? 'guess' : 'sure',
     };
     return detectLegacyLikeUtf8(bytes, hints) ?? utf8;
   }
-  if (isStateful(bytes)) return detectStateful(bytes);
-  const unicode = readUnmarkedUnicode(bytes);
+  if (isStatefulEncoding(bytes)) return detectStatefulEncoding(bytes);
+  const unicode = detectUnicodeWithoutBom(bytes);
   if (unicode !== null) {
     return { encoding: unicode.encoding, certainty: unicode.isSure ? 'sure' : 'guess' };
   }
   if (isValid) return { encoding: 'utf-8', certainty: 'sure' };
   return (
-    detectDeclared(bytes, hints) ?? detectNearlyUtf8(bytes, hints) ?? guessEncodingOf(bytes, hints)
+    detectDeclaredEncoding(bytes, hints) ??
+    detectNearlyUtf8(bytes, hints) ??
+    guessUndeclaredEncoding(bytes, hints)
   );
 }
 
@@ -125,13 +137,14 @@ const MARKS: readonly (readonly [mark: readonly number[], encoding: Encoding])[]
   [[0x84, 0x31, 0x95, 0x33], 'gb18030'],
 ];
 
-function detectMarked(bytes: Uint8Array): DetectedEncoding | null {
+function detectEncodingByBom(bytes: Uint8Array): DetectedEncoding | null {
   for (const [mark, encoding] of MARKS) {
     if (!mark.every((byte, at) => bytes[at] === byte)) continue;
     const content = bytes.subarray(mark.length);
     // If other programs appended to the file in UTF-8, the mark no longer applies to the whole
     // file.
-    if (!isMostlyReplaced(content, encoding)) return { encoding, certainty: 'sure', content };
+    if (!isMostlyReplacementCharacters(content, encoding))
+      return { encoding, certainty: 'sure', content };
   }
   return null;
 }
@@ -147,7 +160,8 @@ function detectLegacyLikeUtf8(
   const encoding = declared === undefined ? null : findEncoding(declared);
   if (encoding === null || !MULTI_BYTE.has(encoding)) return null;
   const { good } = countSequences(bytes);
-  if (good === 0 || good > FEW_SEQUENCES || !fitsDeclared(bytes, encoding, isCut)) return null;
+  if (good === 0 || good > FEW_SEQUENCES || !isPlausibleDeclaredEncoding(bytes, encoding, isCut))
+    return null;
   return { encoding, certainty: 'sure' };
 }
 
@@ -175,16 +189,16 @@ const MULTI_BYTE: ReadonlySet<Encoding> = new Set([
 /** More valid UTF-8 sequences than this are not accidental. */
 const FEW_SEQUENCES = 6;
 
-function detectStateful(bytes: Uint8Array): DetectionResult {
+function detectStatefulEncoding(bytes: Uint8Array): DetectionResult {
   const encoding = 'iso-2022-jp';
-  return { encoding, certainty: isMostlyReplaced(bytes, encoding) ? 'none' : 'sure' };
+  return { encoding, certainty: isMostlyReplacementCharacters(bytes, encoding) ? 'none' : 'sure' };
 }
 
-function detectDeclared(bytes: Uint8Array, hints: EncodingHints): DetectionResult | null {
+function detectDeclaredEncoding(bytes: Uint8Array, hints: EncodingHints): DetectionResult | null {
   const { declared, isCut = false } = hints;
   for (const label of [declared, findDeclaredEncoding(bytes)]) {
     const encoding = label === undefined ? null : findEncoding(label);
-    if (encoding === null || !fitsDeclared(bytes, encoding, isCut)) continue;
+    if (encoding === null || !isPlausibleDeclaredEncoding(bytes, encoding, isCut)) continue;
     if (encoding === 'windows-1252' && isOfAnotherScript(bytes, isCut)) continue;
     return { encoding, certainty: 'sure' };
   }
@@ -250,7 +264,10 @@ const LATIN: ReadonlySet<Encoding> = new Set([
   ...['iso-8859-2', 'iso-8859-15', 'macintosh'],
 ]);
 
-function guessEncodingOf(bytes: Uint8Array, { isCut = false }: EncodingHints): DetectionResult {
+function guessUndeclaredEncoding(
+  bytes: Uint8Array,
+  { isCut = false }: EncodingHints,
+): DetectionResult {
   const { encoding, isText, isSure } = guessEncoding(bytes, isCut);
   return { encoding, certainty: !isText ? 'none' : isSure ? 'sure' : 'guess' };
 }
@@ -258,7 +275,7 @@ function guessEncodingOf(bytes: Uint8Array, { isCut = false }: EncodingHints): D
 /**
  * A file in any Unicode encoding may contain U+FFFD itself; only UTF-8 is common enough to check.
  */
-function countReplaced(text: string, bytes: Uint8Array, encoding: Encoding): number {
+function countReplacementCharacters(text: string, bytes: Uint8Array, encoding: Encoding): number {
   let count = 0;
   for (let at = text.indexOf('\uFFFD'); at !== -1; at = text.indexOf('\uFFFD', at + 1)) count += 1;
   if (count === 0 || encoding !== 'utf-8') return count;
@@ -268,7 +285,7 @@ function countReplaced(text: string, bytes: Uint8Array, encoding: Encoding): num
 /** How many bytes of a file are enough to show how it continues. */
 const SAMPLE_BYTES = 65_536;
 
-function isMostlyReplaced(bytes: Uint8Array, encoding: Encoding): boolean {
+function isMostlyReplacementCharacters(bytes: Uint8Array, encoding: Encoding): boolean {
   const text = decodeAs(encoding, bytes.subarray(0, SAMPLE_BYTES), true);
   const replaced = text.split('\uFFFD').length - 1;
   return replaced > 1 && replaced * 4 > text.length;
@@ -278,7 +295,7 @@ function isMostlyReplaced(bytes: Uint8Array, encoding: Encoding): boolean {
  * Whether there are control characters that no text file contains but that make up half of UTF-16.
  * Terminal colors and page breaks are common in logs and are ignored.
  */
-function hasOddControls(bytes: Uint8Array): boolean {
+function hasUnexpectedControls(bytes: Uint8Array): boolean {
   for (let at = 0; at < bytes.length; at += 1) {
     const byte = bytes[at] ?? 0;
     if (byte < 32 && ((PLAIN_CONTROLS >>> byte) & 1) === 0) return true;

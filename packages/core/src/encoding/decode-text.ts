@@ -12,7 +12,7 @@ const require = createRequire(import.meta.url);
  * other encodings is loaded with the first text that needs it. Never throws.
  */
 export function decodeText(bytes: Uint8Array, hints: EncodingHints = {}): DecodedText {
-  if (isUtf8(bytes) && !isDoubtful(bytes, hints)) {
+  if (isUtf8(bytes) && !isDoubtfulEncoding(bytes, hints)) {
     const text = new TextDecoder().decode(bytes);
     const isPlain = !CLOSER_LOOK.test(text);
     if (isPlain) return { text, encoding: 'utf-8', replaced: 0, certainty: 'sure' };
@@ -43,7 +43,7 @@ const CLOSER_LOOK = /[\0-\u0008\u000b\u000c\u000e-\u001f]/;
  */
 const A_FEW_WORDS = 64;
 
-function isDoubtful(bytes: Uint8Array, { declared }: EncodingHints): boolean {
+function isDoubtfulEncoding(bytes: Uint8Array, { declared }: EncodingHints): boolean {
   const isOtherStated = declared !== undefined && !/^\s*utf-?8\s*$/i.test(declared);
   return (isOtherStated || bytes.length <= A_FEW_WORDS) && !isAscii(bytes);
 }

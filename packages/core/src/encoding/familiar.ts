@@ -8,7 +8,7 @@ import type { Encoding } from './labels.ts';
  */
 export function computeFamiliarity(text: string, encoding: Encoding): number {
   const pattern = FAMILIAR[encoding];
-  if (pattern === undefined) return areSingleCharacters(findDistinctiveWords(text)) ? ALONE : 1;
+  if (pattern === undefined) return hasOnlySingleCharacters(findDistinctiveWords(text)) ? ALONE : 1;
   const runs = text.match(RUNS) ?? [];
   const all = runs.join('');
   const count = [...all].length;
@@ -16,12 +16,12 @@ export function computeFamiliarity(text: string, encoding: Encoding): number {
   const share = (all.match(pattern)?.length ?? 0) / count;
   // A lone character is probably a single byte misread with the letter after it, such as the degree
   // sign before a C.
-  if (areSingleCharacters(runs) && share < 0.5) return ALONE;
+  if (hasOnlySingleCharacters(runs) && share < 0.5) return ALONE;
   const least = Math.max(MIN_SHARE, MIN_OF_NONE - MIN_PER_CHARACTER * count);
   return least + (1 - least) * Math.min(1, share / USUAL_SHARE) ** 2;
 }
 
-function areSingleCharacters(runs: readonly string[]): boolean {
+function hasOnlySingleCharacters(runs: readonly string[]): boolean {
   return runs.length > 0 && runs.every((run) => [...run].length === 1);
 }
 

@@ -109,7 +109,7 @@ function rankEncodings(sample: Uint8Array, isPart: boolean): readonly EncodingCa
   for (const encoding of ALWAYS) {
     if (confidences.has(encoding)) continue;
     confidences.set(encoding, 0);
-    const undamaged = keepValidParts(sample, encoding);
+    const undamaged = extractValidText(sample, encoding);
     if (undamaged.length * 2 > sample.length) ask(undamaged, encoding);
   }
   if (hasHalfWidthWords(decodeAs('shift_jis', sample, true))) {
@@ -178,7 +178,7 @@ const HALF_WIDTH = 0.1;
  * Each piece between spaces and separators is examined separately. In these encodings, no byte
  * below the digits is part of another character.
  */
-function keepValidParts(bytes: Uint8Array, encoding: Encoding): Uint8Array {
+function extractValidText(bytes: Uint8Array, encoding: Encoding): Uint8Array {
   const parts: Uint8Array[] = [];
   let from = 0;
   for (let at = 0; at <= bytes.length; at += 1) {
@@ -186,7 +186,7 @@ function keepValidParts(bytes: Uint8Array, encoding: Encoding): Uint8Array {
     const part = bytes.subarray(from, at + 1);
     parts.push(
       decodeStandard(encoding, part).includes('\uFFFD')
-        ? keepValidCharacters(part, encoding)
+        ? extractValidCharacters(part, encoding)
         : part,
     );
     from = at + 1;
@@ -197,7 +197,7 @@ function keepValidParts(bytes: Uint8Array, encoding: Encoding): Uint8Array {
 const FIRST_DIGIT = 0x30;
 
 /** Returns the characters of a damaged piece that are valid on their own. */
-function keepValidCharacters(bytes: Uint8Array, encoding: Encoding): Uint8Array {
+function extractValidCharacters(bytes: Uint8Array, encoding: Encoding): Uint8Array {
   const valid: number[] = [];
   for (let at = 0; at < bytes.length; ) {
     const length = [1, 2, 3, 4].find((size) => {

@@ -30,7 +30,7 @@ export function decodeKorean(bytes: Uint8Array, isCut: boolean): string {
  * Returns the index of a syllable outside the standard; null if the bytes are not such a syllable.
  */
 function findSyllableIndex(lead: number, trail: number): number | null {
-  const column = findColumn(trail);
+  const column = findTrailColumn(trail);
   if (column === null || lead < 0x81 || lead > 0xc6) return null;
   if (lead <= LAST_FULL_ROW) return (lead - 0x81) * FULL_ROW + column;
   const place = (LAST_FULL_ROW - 0x80) * FULL_ROW + (lead - 0xa1) * SHORT_ROW + column;
@@ -46,7 +46,7 @@ const SHORT_ROW = 26 + 26 + 32;
 const FULL_ROW = 26 + 26 + 126;
 const OTHERS = 8_822;
 
-function findColumn(trail: number): number | null {
+function findTrailColumn(trail: number): number | null {
   if (trail >= 0x41 && trail <= 0x5a) return trail - 0x41;
   if (trail >= 0x61 && trail <= 0x7a) return trail - 0x61 + 26;
   return trail >= 0x81 && trail <= 0xfe ? trail - 0x81 + 52 : null;

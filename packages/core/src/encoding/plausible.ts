@@ -25,7 +25,7 @@ export function computePlausibility(text: string, encoding: Encoding): number {
       count += 1;
       if (script !== null) scripts.set(script, (scripts.get(script) ?? 0) + 1);
       if (count === MAX_CHARACTERS) break;
-    } else if (isOddControl(point)) {
+    } else if (isUnexpectedControl(point)) {
       sum -= 1;
       count += 1;
     } else if (isAsciiLetter(point)) {
@@ -40,7 +40,7 @@ export function computePlausibility(text: string, encoding: Encoding): number {
     Math.max(0, sum / count) *
     getDominantScriptShare(scripts) *
     computeDensity(latin, ascii) *
-    (mixesLanguages(text) ? 0.4 : 1)
+    (hasMixedLanguages(text) ? 0.4 : 1)
   );
 }
 
@@ -48,7 +48,7 @@ export function computePlausibility(text: string, encoding: Encoding): number {
  * Whether the text combines letters that no language combines: Turkish and Lithuanian look
  * Icelandic in Windows-1252, and Czech contains Slovak letters in the wrong one of two tables.
  */
-function mixesLanguages(text: string): boolean {
+function hasMixedLanguages(text: string): boolean {
   const isIcelandic = /[ðþÐÞ]/.test(text);
   if (isIcelandic && /[üçëàâêîôûñãõ]/i.test(text)) return true;
   return /[řůě]/i.test(text) && /[ľĺŕ]/i.test(text);
@@ -175,12 +175,12 @@ function isAsciiLetter(point: number): boolean {
   return (point >= 0x41 && point <= 0x5a) || (point >= 0x61 && point <= 0x7a);
 }
 
-function isOddControl(point: number): boolean {
+function isUnexpectedControl(point: number): boolean {
   return point < 32 && (point < 8 || (point > 13 && point !== 26 && point !== 27));
 }
 
 /** The characters in the first level of a national standard, decoded from their bytes. */
-function listStandardLevel(encoding: Encoding, first: number, last: number, trail: number) {
+function listStandardCharacters(encoding: Encoding, first: number, last: number, trail: number) {
   let made: ReadonlySet<string> | undefined;
   return (): ReadonlySet<string> => {
     if (made !== undefined) return made;
@@ -196,10 +196,10 @@ function listStandardLevel(encoding: Encoding, first: number, last: number, trai
 }
 
 /** Each set is built once, from a few thousand bytes, when the first text needs it. */
-const simplified = listStandardLevel('gb18030', 0xb0, 0xd7, 0xa1);
-const traditional = listStandardLevel('big5', 0xa4, 0xc6, 0x40);
-const japanese = listStandardLevel('euc-jp', 0xb0, 0xcf, 0xa1);
-const hangul = listStandardLevel('euc-kr', 0xb0, 0xc8, 0xa1);
+const simplified = listStandardCharacters('gb18030', 0xb0, 0xd7, 0xa1);
+const traditional = listStandardCharacters('big5', 0xa4, 0xc6, 0x40);
+const japanese = listStandardCharacters('euc-jp', 0xb0, 0xcf, 0xa1);
+const hangul = listStandardCharacters('euc-kr', 0xb0, 0xc8, 0xa1);
 
 function isFrequentHan(character: string, encoding: Encoding): boolean {
   switch (encoding) {

@@ -1,5 +1,5 @@
 /** Counts of multi-byte sequences. */
-interface Utf8Sequences {
+interface Utf8SequenceCounts {
   /** Valid multi-byte characters. */
   readonly good: number;
   /** Runs of bytes that are not part of a valid character. */
@@ -9,7 +9,7 @@ interface Utf8Sequences {
 }
 
 /** Counts valid and invalid UTF-8 sequences. A run of stray bytes is counted once. */
-export function countSequences(bytes: Uint8Array): Utf8Sequences {
+export function countSequences(bytes: Uint8Array): Utf8SequenceCounts {
   let good = 0;
   let bad = 0;
   let replacements = 0;

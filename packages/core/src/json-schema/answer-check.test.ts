@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { checkAnswer, ResponseFormat } from './answer-check.ts';
+import { checkJsonAnswer, ResponseFormat } from './answer-check.ts';
 
 const wrongIn = (answer: string, format: object) => {
-  const checked = checkAnswer(answer, ResponseFormat.parse(format));
+  const checked = checkJsonAnswer(answer, ResponseFormat.parse(format));
   return 'wrong' in checked ? checked.wrong : null;
 };
 
@@ -42,8 +42,10 @@ describe('a response format', () => {
 
   it('[P04] passes a matching answer unchanged', () => {
     const answer = '{ "copies": 1.0, "more": [true] }';
-    expect(checkAnswer(`\n${answer}\n`, COPIES)).toEqual({ json: answer });
-    expect(checkAnswer('null', { anyOf: [COPIES, { type: 'null' }] })).toEqual({ json: 'null' });
+    expect(checkJsonAnswer(`\n${answer}\n`, COPIES)).toEqual({ json: answer });
+    expect(checkJsonAnswer('null', { anyOf: [COPIES, { type: 'null' }] })).toEqual({
+      json: 'null',
+    });
   });
 
   it('[P04] reports at most ten errors', () => {

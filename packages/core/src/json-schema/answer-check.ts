@@ -77,7 +77,7 @@ const MAX_ISSUE_LENGTH = 200;
  * changed. A schema can make the check take arbitrarily long, so it runs in a thread that can be
  * terminated (`check-thread.ts`). Throws if the schema cannot be checked.
  */
-export function checkAnswer(answer: string, format: ResponseFormat): CheckedJson {
+export function checkJsonAnswer(answer: string, format: ResponseFormat): CheckedJson {
   const json = stripJsonFence(answer.trim());
   let value: unknown;
   try {

@@ -6,7 +6,7 @@ import {
   SLOW_PATTERN,
   SLOW_SCHEMAS,
 } from '../testing/hostile-schemas.ts';
-import { isDueToday, isFullRun, scaleRuns } from '../testing/test-length.ts';
+import { isDueToday, isFullRun, scaleRunCount } from '../testing/test-length.ts';
 import { ResponseFormat } from './answer-check.ts';
 import { CheckError, createCheckRunner } from './check-runner.ts';
 import { findPatternRisk } from './pattern-risk.ts';
@@ -86,7 +86,7 @@ describe('a check that runs in a thread', () => {
       ...SLOW_SCHEMAS.filter((_, nth) => isDueToday(nth, 2)),
       ...HOSTILE_SCHEMAS.filter(({ value }) => Object.keys(Object(value)).length > 0).slice(
         0,
-        scaleRuns(12),
+        scaleRunCount(12),
       ),
     ]),
   )('[D13] is terminated without stalling the event loop: %s', async (_what, one) => {

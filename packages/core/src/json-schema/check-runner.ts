@@ -1,8 +1,8 @@
 import { Worker } from 'node:worker_threads';
 import { ParleyError } from '../errors.ts';
 import { resolveModuleUrl } from '../installation.ts';
-import { type CheckedJson, checkAnswer, type ResponseFormat } from './answer-check.ts';
-import type { CheckOrder, ThreadMessage } from './check-thread.ts';
+import { type CheckedJson, checkJsonAnswer, type ResponseFormat } from './answer-check.ts';
+import type { CheckRequest, ThreadMessage } from './check-thread.ts';
 import type { JsonSchema } from './schema-risk.ts';
 
 /**
@@ -62,7 +62,7 @@ export class CheckError extends ParleyError {
 }
 
 interface CheckJob {
-  readonly order: CheckOrder;
+  readonly order: CheckRequest;
   readonly timeoutMs: number;
   readonly settle: (result: ThreadMessage | Error) => void;
 }
@@ -81,7 +81,7 @@ export function createCheckRunner(options: CheckRunnerOptions = {}): CheckRunner
   return {
     async checkAnswer(text, format, stop) {
       // Any object matches, so the check does not involve a third-party schema.
-      if (format === 'json') return checkAnswer(text, format);
+      if (format === 'json') return checkJsonAnswer(text, format);
       const said = await submit({ kind: 'answer', text, format }, timeoutMs, stop);
       if (said.kind !== 'answer') throw toCheckError(said);
       return said.result;
@@ -105,7 +105,7 @@ function toCheckError(said: ThreadMessage): CheckError {
 }
 
 type SubmitCheck = (
-  order: CheckOrder,
+  order: CheckRequest,
   timeoutMs: number,
   stop?: AbortSignal,
 ) => Promise<ThreadMessage>;

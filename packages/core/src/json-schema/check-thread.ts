@@ -1,11 +1,11 @@
 import { parentPort } from 'node:worker_threads';
 import { z } from 'zod';
 import { reasonOf } from '../errors.ts';
-import { type CheckedJson, checkAnswer, type ResponseFormat } from './answer-check.ts';
+import { type CheckedJson, checkJsonAnswer, type ResponseFormat } from './answer-check.ts';
 import type { JsonSchema } from './schema-risk.ts';
 
 /** A check that a third-party schema or regular expression could make endless. */
-export type CheckOrder =
+export type CheckRequest =
   | { readonly kind: 'answer'; readonly text: string; readonly format: ResponseFormat }
   /** Tests only whether the check completes. */
   | { readonly kind: 'value'; readonly value: unknown; readonly schema: JsonSchema }
@@ -20,11 +20,11 @@ export type ThreadMessage =
   | { readonly kind: 'patterns'; readonly matches: readonly boolean[] }
   | { readonly kind: 'failed'; readonly reason: string };
 
-function runCheck(order: CheckOrder): ThreadMessage {
+function runCheck(order: CheckRequest): ThreadMessage {
   try {
     switch (order.kind) {
       case 'answer':
-        return { kind: 'answer', result: checkAnswer(order.text, order.format) };
+        return { kind: 'answer', result: checkJsonAnswer(order.text, order.format) };
       case 'value':
         return { kind: 'value', ms: measureCheckTime(order.value, order.schema) };
       case 'patterns':
@@ -58,5 +58,5 @@ function measureCheckTime(value: unknown, schema: JsonSchema): number {
   return (user + system) / 1_000;
 }
 
-parentPort?.on('message', (order: CheckOrder) => parentPort?.postMessage(runCheck(order)));
+parentPort?.on('message', (order: CheckRequest) => parentPort?.postMessage(runCheck(order)));
 parentPort?.postMessage({ kind: 'ready' } satisfies ThreadMessage);

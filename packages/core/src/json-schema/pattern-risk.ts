@@ -1,4 +1,4 @@
-import { type PatternNode, readPattern } from './pattern-tree.ts';
+import { type PatternNode, parsePattern } from './pattern-tree.ts';
 
 /** The maximum length of a third-party regular expression, in characters. */
 const MAX_PATTERN_LENGTH = 1_000;
@@ -23,7 +23,7 @@ export function findPatternRisk(source: string, flags = ''): string | null {
   }
   try {
     new RegExp(source, flags);
-    const tree = readPattern(source, flags);
+    const tree = parsePattern(source, flags);
     const sets = new CharacterSets(source, flags);
     return [tree, ...listLookarounds(tree)].some((part) => isAmbiguous(part, sets))
       ? 'a repetition in it can match the same text in several ways, which can take forever; let each repetition start with a character that occurs nowhere else in it'
@@ -121,13 +121,13 @@ function isAmbiguous(tree: PatternNode, sets: CharacterSets): boolean {
     if (steps > MAX_STEPS) throw new Error('it is too complex to be checked; make it shorter');
   };
   const automaton: Automaton = { sets: [], next: [], countStep };
-  addPart(automaton, tree);
-  return findLoops(automaton).some((loop) => hasSeveralPaths(automaton, loop, sets));
+  addAutomatonPart(automaton, tree);
+  return findLoops(automaton).some((loop) => hasMultiplePaths(automaton, loop, sets));
 }
 
 const NOTHING: AutomatonPart = { isNullable: true, first: new Map(), last: new Map() };
 
-function addPart(automaton: Automaton, node: PatternNode): AutomatonPart {
+function addAutomatonPart(automaton: Automaton, node: PatternNode): AutomatonPart {
   switch (node.kind) {
     case 'empty':
     case 'look':
@@ -144,10 +144,10 @@ function addPart(automaton: Automaton, node: PatternNode): AutomatonPart {
     }
     case 'sequence':
       return node.items
-        .map((item) => addPart(automaton, item))
+        .map((item) => addAutomatonPart(automaton, item))
         .reduce((before, part) => concatenateParts(automaton, before, part), NOTHING);
     case 'choice': {
-      const parts = node.items.map((item) => addPart(automaton, item));
+      const parts = node.items.map((item) => addAutomatonPart(automaton, item));
       return {
         isNullable: parts.some(({ isNullable }) => isNullable),
         first: sumPathCounts(parts.map(({ first }) => first)),
@@ -165,13 +165,13 @@ function addRepeat(
 ): AutomatonPart {
   if (max === 0) return NOTHING;
   const before = automaton.sets.length;
-  const part = addPart(automaton, body);
+  const part = addAutomatonPart(automaton, body);
   const size = automaton.sets.length - before;
   if (max === 1) return { ...part, isNullable: part.isNullable || min === 0 };
   if (min === max && size * max <= MAX_WRITTEN_OUT) {
     let all = part;
     for (let copy = 1; copy < max; copy += 1) {
-      all = concatenateParts(automaton, all, addPart(automaton, body));
+      all = concatenateParts(automaton, all, addAutomatonPart(automaton, body));
     }
     return all;
   }
@@ -251,7 +251,7 @@ function findReachable(
  * Whether two different paths through a loop match the same text: two positions that start as one,
  * diverge and meet again.
  */
-function hasSeveralPaths(
+function hasMultiplePaths(
   { next, sets, countStep }: Automaton,
   loop: ReadonlySet<number>,
   characters: CharacterSets,

@@ -33,37 +33,37 @@ interface PatternReader {
 }
 
 /** Parses a pattern that `RegExp` accepts. Throws an Error if groups are nested too deeply. */
-export function readPattern(source: string, flags: string): PatternNode {
-  return readChoice({ source, nestedClasses: flags.includes('v'), at: 0 }, 0);
+export function parsePattern(source: string, flags: string): PatternNode {
+  return parseChoice({ source, nestedClasses: flags.includes('v'), at: 0 }, 0);
 }
 
-function readChoice(reading: PatternReader, depth: number): PatternNode {
+function parseChoice(reading: PatternReader, depth: number): PatternNode {
   if (depth > MAX_DEPTH) throw new Error(`its groups are nested more than ${MAX_DEPTH} deep`);
-  const items = [readSequence(reading, depth)];
+  const items = [parseSequence(reading, depth)];
   while (reading.source[reading.at] === '|') {
     reading.at += 1;
-    items.push(readSequence(reading, depth));
+    items.push(parseSequence(reading, depth));
   }
   return items.length === 1 && items[0] !== undefined ? items[0] : { kind: 'choice', items };
 }
 
-function readSequence(reading: PatternReader, depth: number): PatternNode {
+function parseSequence(reading: PatternReader, depth: number): PatternNode {
   const items: PatternNode[] = [];
   while (reading.at < reading.source.length && !'|)'.includes(reading.source[reading.at] ?? '')) {
-    items.push(readRepeats(reading, readAtom(reading, depth)));
+    items.push(parseRepeats(reading, parseAtom(reading, depth)));
   }
   return { kind: 'sequence', items };
 }
 
-function readAtom(reading: PatternReader, depth: number): PatternNode {
+function parseAtom(reading: PatternReader, depth: number): PatternNode {
   const { source, at } = reading;
   const sign = source[at] ?? '';
-  if (sign === '(') return readGroup(reading, depth);
+  if (sign === '(') return parseGroup(reading, depth);
   if (sign === '[') {
     reading.at = findClassEnd(reading);
     return { kind: 'set', source: source.slice(at, reading.at) };
   }
-  if (sign === '\\') return readEscape(reading);
+  if (sign === '\\') return parseEscape(reading);
   const point = String.fromCodePoint(source.codePointAt(at) ?? 0);
   reading.at += point.length;
   if (sign === '^' || sign === '$') return EMPTY;
@@ -73,11 +73,11 @@ function readAtom(reading: PatternReader, depth: number): PatternNode {
 
 const GROUP_START = /\((?:\?(?:<?[=!]|<[^>]*>|[a-z-]*:))?/y;
 
-function readGroup(reading: PatternReader, depth: number): PatternNode {
+function parseGroup(reading: PatternReader, depth: number): PatternNode {
   GROUP_START.lastIndex = reading.at;
   const [start = '('] = GROUP_START.exec(reading.source) ?? [];
   reading.at += start.length;
-  const body = readChoice(reading, depth + 1);
+  const body = parseChoice(reading, depth + 1);
   reading.at += 1;
   return /^\(\?<?[=!]$/.test(start) ? { kind: 'look', body } : body;
 }
@@ -85,7 +85,7 @@ function readGroup(reading: PatternReader, depth: number): PatternNode {
 const ESCAPE =
   /\\(?:k<[^>]*>|[pP]\{[^}]*\}|u\{[^}]*\}|u[\da-f]{4}|x[\da-f]{2}|c[a-z]|0|[1-9]\d*|.)/isy;
 
-function readEscape(reading: PatternReader): PatternNode {
+function parseEscape(reading: PatternReader): PatternNode {
   ESCAPE.lastIndex = reading.at;
   const [source = '\\\\'] = ESCAPE.exec(reading.source) ?? [];
   reading.at += source.length;
@@ -108,7 +108,7 @@ function findClassEnd({ source, at, nestedClasses }: PatternReader): number {
 
 const QUANTIFIER = /(?:[*+?]|\{(\d+)(?:(,)(\d*))?\})\??/y;
 
-function readRepeats(reading: PatternReader, body: PatternNode): PatternNode {
+function parseRepeats(reading: PatternReader, body: PatternNode): PatternNode {
   QUANTIFIER.lastIndex = reading.at;
   const found = QUANTIFIER.exec(reading.source);
   if (found === null) return body;

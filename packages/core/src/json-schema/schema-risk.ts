@@ -63,7 +63,7 @@ export interface SchemaSize {
  * a large value.
  */
 export function measureSchema(schema: JsonSchema): SchemaSize {
-  assertShallow(schema);
+  assertShallowSchema(schema);
   const { length } = JSON.stringify(schema);
   if (length > MAX_LENGTH) {
     throw new Error(
@@ -72,7 +72,7 @@ export function measureSchema(schema: JsonSchema): SchemaSize {
   }
   const found: SchemaFindings = { schemas: 0, patterns: new Set(), isRecursive: false };
   countSchemas(schema, found, 0);
-  assertPatterns(found.patterns);
+  assertSafePatterns(found.patterns);
   const expanded = computeExpandedSize(schema, {
     root: schema,
     sizes: new Map(),
@@ -83,7 +83,7 @@ export function measureSchema(schema: JsonSchema): SchemaSize {
 }
 
 /** The traversal does not use recursion, because it checks the depth. */
-function assertShallow(schema: unknown): void {
+function assertShallowSchema(schema: unknown): void {
   const open = [{ value: schema, depth: 0 }];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const { value, depth } = next;
@@ -120,9 +120,9 @@ function countSchemas(schema: JsonSchema, found: SchemaFindings, depth: number):
   if (Array.isArray(type) && new Set(type).size !== type.length) {
     throw new Error('one of its lists of types names a type twice');
   }
-  if ($ref !== undefined) assertReference($ref);
+  if ($ref !== undefined) assertSupportedReference($ref);
   if (typeof pattern === 'string') found.patterns.add(pattern);
-  for (const name of Object.keys(asSchema(patternProperties) ?? {})) found.patterns.add(name);
+  for (const name of Object.keys(toSchemaOrNull(patternProperties) ?? {})) found.patterns.add(name);
   for (const { child } of listChildSchemas(schema)) countSchemas(child, found, depth + 1);
 }
 
@@ -130,7 +130,7 @@ function countSchemas(schema: JsonSchema, found: SchemaFindings, depth: number):
  * The validator follows no other paths, and several spellings of one reference would be checked
  * several times.
  */
-function assertReference(reference: unknown): void {
+function assertSupportedReference(reference: unknown): void {
   if (typeof reference === 'string' && /^#(?:\/(?:\$defs|definitions)\/[^/]+)?$/.test(reference)) {
     return;
   }
@@ -139,7 +139,7 @@ function assertReference(reference: unknown): void {
   );
 }
 
-function assertPatterns(patterns: ReadonlySet<string>): void {
+function assertSafePatterns(patterns: ReadonlySet<string>): void {
   const length = [...patterns].reduce((sum, pattern) => sum + pattern.length, 0);
   if (length > MAX_PATTERN_TEXT) {
     throw new Error(
@@ -205,10 +205,10 @@ function computeReferenceSize(reference: string, measure: SchemaMeasure): number
 function findDefinition(reference: string, root: JsonSchema): JsonSchema | null {
   const [, folder, name] = reference.split('/');
   if (folder === undefined || name === undefined) return root;
-  const definitions = asSchema(root[folder]) ?? {};
+  const definitions = toSchemaOrNull(root[folder]) ?? {};
   const key = name.replaceAll('~1', '/').replaceAll('~0', '~');
   const found = Object.hasOwn(definitions, key) ? definitions[key] : undefined;
-  return typeof found === 'boolean' ? {} : asSchema(found);
+  return typeof found === 'boolean' ? {} : toSchemaOrNull(found);
 }
 
 interface SchemaChild {
@@ -229,12 +229,12 @@ function listChildSchemas(schema: JsonSchema): readonly SchemaChild[] {
             ? [value]
             : [];
     return values.flatMap((one: unknown) => {
-      const child = asSchema(one);
+      const child = toSchemaOrNull(one);
       return child === null ? [] : [{ keyword, child }];
     });
   });
 }
 
-function asSchema(value: unknown): JsonSchema | null {
+function toSchemaOrNull(value: unknown): JsonSchema | null {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : null;
 }

@@ -1,4 +1,4 @@
-export { type KeptLog, openKeptLog } from './log-file.ts';
+export { openPersistentLog, type PersistentLog } from './log-file.ts';
 export {
   createLogger,
   formatLogLine,
@@ -8,10 +8,10 @@ export {
 export {
   createMetrics,
   type GaugeReading,
-  type LoopLag,
+  type LoopLagMonitor,
   METRICS_CONTENT_TYPE,
   type Metrics,
-  openLoopLag,
+  startLoopLagMonitor,
 } from './metrics.ts';
 export {
   openSecrets,

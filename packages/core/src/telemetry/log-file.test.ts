@@ -10,7 +10,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openKeptLog } from './log-file.ts';
+import { openPersistentLog } from './log-file.ts';
 
 let root: string;
 let folder: string;
@@ -21,7 +21,7 @@ beforeEach(() => {
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
 const open = (name: string, bytes = 80_000) =>
-  openKeptLog({ folder, name, bytes, now: Date.now() });
+  openPersistentLog({ folder, name, bytes, now: Date.now() });
 const text = (file: string) => readFileSync(join(folder, file), 'utf8');
 
 describe('the log files', () => {
@@ -68,7 +68,12 @@ describe('the log files', () => {
     log.close();
     expect(JSON.parse(text('a.log').split('\n').at(-2) ?? '')).toMatchObject({ lines: 100 });
     writeFileSync(join(root, 'file'), '');
-    const nowhere = openKeptLog({ folder: join(root, 'file/logs'), name: 'a', bytes: 1e6, now: 0 });
+    const nowhere = openPersistentLog({
+      folder: join(root, 'file/logs'),
+      name: 'a',
+      bytes: 1e6,
+      now: 0,
+    });
     nowhere.write('lost\n');
     nowhere.close();
   });

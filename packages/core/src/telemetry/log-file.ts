@@ -16,12 +16,12 @@ import { systemTime } from '../time.ts';
 import type { LogDestination } from './logger.ts';
 
 /** A log that outlives the process. */
-export interface KeptLog extends LogDestination {
+export interface PersistentLog extends LogDestination {
   /** Flushes pending lines and stops writing. */
   close(): void;
 }
 
-export interface KeptLogOptions {
+export interface PersistentLogOptions {
   /**
    * The folder, which is created if needed; other processes may store their files in it as well.
    */
@@ -56,7 +56,7 @@ const MAX_WAITING = 1_000_000;
  * that cannot be written are missing in the file but appear on standard error. A killed process
  * loses the last 100 ms.
  */
-export function openKeptLog(options: KeptLogOptions): KeptLog {
+export function openPersistentLog(options: PersistentLogOptions): PersistentLog {
   const path = join(options.folder, `${options.name}.log`);
   const largest = Math.floor(options.bytes / SHARE);
   let file: { readonly fd: number; size: number } | null = null;
@@ -74,7 +74,7 @@ export function openKeptLog(options: KeptLogOptions): KeptLog {
   };
   const taken = (): Buffer | null => {
     if (file === null || waiting === '') return null;
-    if (lost > 0) waiting += formatLostLines(lost);
+    if (lost > 0) waiting += formatDroppedLinesNotice(lost);
     const bytes = Buffer.from(waiting);
     waiting = '';
     lost = 0;
@@ -135,7 +135,7 @@ export function openKeptLog(options: KeptLogOptions): KeptLog {
   };
 }
 
-function formatLostLines(lines: number): string {
+function formatDroppedLinesNotice(lines: number): string {
   const time = new Date(systemTime.clock()).toISOString();
   return `${JSON.stringify({ time, level: 'warn', lines, msg: 'lines of the log were not kept' })}\n`;
 }
@@ -150,7 +150,7 @@ function rotateLog(path: string, fd: number): void {
 }
 
 /** Removes old files of processes that no longer run, so that the folder stays within its limit. */
-function removeOldLogs({ folder, name, bytes, now }: KeptLogOptions): void {
+function removeOldLogs({ folder, name, bytes, now }: PersistentLogOptions): void {
   const files = readdirSync(folder)
     .filter((file) => /\.log(?:\.1)?$/.test(file))
     .map((file) => {

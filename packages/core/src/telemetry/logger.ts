@@ -55,8 +55,8 @@ export function createLogger(options: LoggerOptions): Logger {
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: {
         level: (label) => ({ level: label }),
-        log: serializeFacts,
-        bindings: serializeFacts,
+        log: serializeLogFields,
+        bindings: serializeLogFields,
       },
       // pino's own serializer would put the stacks of causes into the message.
       serializers: { err: (value: unknown) => value },
@@ -167,7 +167,7 @@ function serializeCause(cause: unknown, depth: number): SerializedError | string
 const TAKEN: ReadonlySet<string> = new Set(['time', 'level', 'msg']);
 
 /** Returns the facts of a log line, with errors as plain data, and without the line's own keys. */
-function serializeFacts(facts: object): Record<string, unknown> {
+function serializeLogFields(facts: object): Record<string, unknown> {
   const entries = Object.entries(facts);
   return Object.fromEntries(
     entries.map(([key, value]) => [

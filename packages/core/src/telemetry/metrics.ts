@@ -268,7 +268,7 @@ export function readProcessSamples(): Sample[] {
 }
 
 /** The lag of the event loop. */
-export interface LoopLag {
+export interface LoopLagMonitor {
   /**
    * The lag since the previous reading, in seconds. The first reading only starts the measurement
    * and returns null.
@@ -284,7 +284,7 @@ const NANOSECONDS = 1e9;
  * The measurement starts with the first reading, so that it does not wake a process without
  * scrapes.
  */
-export function openLoopLag(): LoopLag {
+export function startLoopLagMonitor(): LoopLagMonitor {
   let histogram: ReturnType<typeof monitorEventLoopDelay> | undefined;
   return {
     read() {

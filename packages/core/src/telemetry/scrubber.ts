@@ -1,4 +1,4 @@
-import { rememberTexts } from '../index.ts';
+import { memoizeByText } from '../index.ts';
 
 /** Removes secrets from text. Applying it twice gives the same result. */
 export type Scrub = (text: string) => string;
@@ -73,20 +73,20 @@ interface TextSpan {
 
 /**
  * Values that are too short to be distinguished from ordinary text are left out
- * (`listSecretForms`).
+ * (`listSecretVariants`).
  */
 export function openSecrets(first: Iterable<string> = []): Secrets {
   const forms = new Set<string>();
-  let matcher = compileMatcher([]);
+  let matcher = compileSecretMatcher([]);
   const add = (secrets: Iterable<string>): void => {
     const before = forms.size;
-    for (const form of listSecretForms(secrets)) forms.add(form);
+    for (const form of listSecretVariants(secrets)) forms.add(form);
     if (forms.size === before) return;
-    matcher = compileMatcher([...forms]);
+    matcher = compileSecretMatcher([...forms]);
     known.clear();
   };
   const find: Scrub = (text) => replaceSpans(text, matcher.find(text));
-  const known = rememberTexts(find, REMEMBERED);
+  const known = memoizeByText(find, REMEMBERED);
   add(first);
   const scrub: Scrub = (text) => (text.length < SHORT ? find(text) : known(text));
   return {
@@ -98,7 +98,7 @@ export function openSecrets(first: Iterable<string> = []): Secrets {
       return {
         push(piece) {
           open += piece;
-          const settled = findSettledLength(open, matcher);
+          const settled = findForwardableLength(open, matcher);
           const passed = find(open.slice(0, settled));
           open = open.slice(settled);
           return passed;
@@ -132,7 +132,7 @@ const KEY = 4;
  * Scans the text once for any number of forms: a rolling hash of the last four characters shows
  * where a form may begin.
  */
-function compileMatcher(forms: readonly string[]): SecretMatcher {
+function compileSecretMatcher(forms: readonly string[]): SecretMatcher {
   const longest = Math.max(0, ...forms.map((form) => form.length));
   const byHash = groupBy(forms, (form) => hashForm(form));
   const byFirst = groupBy(forms, (form) => form.charCodeAt(0));
@@ -181,7 +181,7 @@ function groupBy(forms: readonly string[], keyOf: (form: string) => number) {
  * Returns the length of growing text that can be forwarded: no complete or partial secret crosses
  * its end.
  */
-function findSettledLength(text: string, matcher: SecretMatcher): number {
+function findForwardableLength(text: string, matcher: SecretMatcher): number {
   const across = matcher.find(text).toReversed();
   return across.reduce(
     (settled, { start, end }) => (start < settled && settled < end ? start : settled),
@@ -237,7 +237,7 @@ const WORD = /^[a-z]{1,8}$/i;
  * Values shorter than 6 characters and single words of at most 8 letters (`postgres`) are not
  * treated as secrets.
  */
-function listSecretForms(secrets: Iterable<string>): string[] {
+function listSecretVariants(secrets: Iterable<string>): string[] {
   const forms = new Set<string>();
   for (const secret of secrets) {
     if (secret.length < MIN_SECRET || WORD.test(secret)) continue;
@@ -246,9 +246,9 @@ function listSecretForms(secrets: Iterable<string>): string[] {
     const escaped = [inJson, escapeJson(inJson), escapeHtml(secret)];
     const encoded = [
       inUrl,
-      lowerCaseEscapes(inUrl),
-      ...listHexForms(secret),
-      ...listBase64Forms(secret),
+      lowerCaseUrlEscapes(inUrl),
+      ...listHexVariants(secret),
+      ...listBase64Variants(secret),
     ];
     for (const form of [secret, ...escaped, ...encoded]) forms.add(form).add(toByteString(form));
   }
@@ -269,11 +269,11 @@ function escapeHtml(text: string): string {
 }
 
 /** `%3a` is equivalent to `%3A`. */
-function lowerCaseEscapes(inUrl: string): string {
+function lowerCaseUrlEscapes(inUrl: string): string {
   return inUrl.replaceAll(/%[0-9A-F]{2}/g, (code) => code.toLowerCase());
 }
 
-function listHexForms(secret: string): string[] {
+function listHexVariants(secret: string): string[] {
   const hex = Buffer.from(secret, 'utf8').toString('hex');
   return [hex, hex.toUpperCase()];
 }
@@ -282,7 +282,7 @@ function listHexForms(secret: string): string[] {
  * Base64 encodes three bytes as four characters, so a secret within a longer text (`user:password`)
  * has three spellings. Characters at the edges that also contain bits of neighbors are omitted.
  */
-function listBase64Forms(secret: string): string[] {
+function listBase64Variants(secret: string): string[] {
   const bytes = Buffer.from(secret, 'utf8');
   const forms = [0, 1, 2].map((shift) => {
     const text = Buffer.concat([Buffer.alloc(shift), bytes]).toString('base64');

@@ -1,4 +1,4 @@
-import { isDueToday, scaleRuns } from './test-length.ts';
+import { isDueToday, scaleRunCount } from './test-length.ts';
 
 /** Symbols and words that regular expressions repeat, and pairs of them. */
 const PIECES = [
@@ -42,7 +42,7 @@ const MS_A_CHARACTER = 1 / 150;
  */
 export function findSlowText(
   read: (text: string) => unknown,
-  length = scaleRuns(LENGTH),
+  length = scaleRunCount(LENGTH),
   isDue: (nth: number) => boolean = (nth) => isDueToday(nth, 2),
 ): string | undefined {
   for (const [piece, text] of listRepetitiveTexts(length, isDue)) {

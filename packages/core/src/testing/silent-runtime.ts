@@ -24,7 +24,7 @@ export function createRecordingLogger(): { readonly log: Logger; readonly lines:
 }
 
 /** An adapter's stored values, kept in memory. */
-export function createMemoryValues(): AdapterValues {
+export function createInMemoryAdapterValues(): AdapterValues {
   const all = new Map<string, string>();
   return {
     async get(kind, ids) {

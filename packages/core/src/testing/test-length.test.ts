@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { isDueToday, scaleRuns, toRunOptions } from './test-length.ts';
+import { isDueToday, scaleRunCount, toRunOptions } from './test-length.ts';
 
 const before = process.env.PARLEY_TEST_WHOLE;
 const choose = (value: string | undefined): void => {
@@ -11,13 +11,13 @@ afterEach(() => choose(before));
 describe('the share of a random test that runs', () => {
   it('[D17] is a fifth when a change is checked, and at least one case', () => {
     choose(undefined);
-    expect([1_000, 7, 1].map(scaleRuns)).toEqual([200, 2, 1]);
+    expect([1_000, 7, 1].map(scaleRunCount)).toEqual([200, 2, 1]);
     expect(toRunOptions(300)).toEqual({ numRuns: 60, examples: [] });
   });
 
   it('[D17] is everything in a complete run', () => {
     choose('1');
-    expect([1_000, 7, 1].map(scaleRuns)).toEqual([1_000, 7, 1]);
+    expect([1_000, 7, 1].map(scaleRunCount)).toEqual([1_000, 7, 1]);
   });
 
   it('[D17] selects another of several similar cases each day, until all have run', () => {

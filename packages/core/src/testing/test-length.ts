@@ -6,7 +6,7 @@ const DAY_MS = 86_400_000;
  * test; `PARLEY_TEST_WHOLE=1` executes all of it, as `npm run soak:properties` does at night. A
  * case that has failed once becomes an example and always runs.
  */
-export function scaleRuns(whole: number): number {
+export function scaleRunCount(whole: number): number {
   return isFullRun() ? whole : Math.ceil(whole / SHARE_OF_A_CHANGE);
 }
 
@@ -32,5 +32,5 @@ export function toRunOptions<T>(
   whole: number,
   examples: T[] = [],
 ): { readonly numRuns: number; readonly examples: T[] } {
-  return { numRuns: scaleRuns(whole) + examples.length, examples };
+  return { numRuns: scaleRunCount(whole) + examples.length, examples };
 }

@@ -1,4 +1,4 @@
-import { scaleRuns, toRunOptions } from '@parley/core/testing';
+import { scaleRunCount, toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import type { Nodes } from 'mdast';
 import { describe, expect, it } from 'vitest';
@@ -109,7 +109,7 @@ describe('Simple Markdown', () => {
         toRunOptions(300),
       );
     }
-    expect(read).toBeGreaterThan(scaleRuns(1_000));
+    expect(read).toBeGreaterThan(scaleRunCount(1_000));
   });
 
   it('includes typical chat answers of a model', () => {

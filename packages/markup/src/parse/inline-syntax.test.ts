@@ -3,10 +3,10 @@ import { gfmFromMarkdown } from 'mdast-util-gfm';
 import { gfm } from 'micromark-extension-gfm';
 import { describe, expect, it } from 'vitest';
 import { render } from '../render.ts';
-import { createQuickAddresses } from './inline-syntax.ts';
+import { createQuickAutolinkSyntax } from './inline-syntax.ts';
 
 const GFM = gfm();
-const quick = createQuickAddresses(GFM);
+const quick = createQuickAutolinkSyntax(GFM);
 // The transforms, which search for URLs a second time, are omitted.
 const mdastExtensions = gfmFromMarkdown().map(({ transforms: _again, ...extension }) => extension);
 const parse = (markdown: string, extension: typeof GFM) =>

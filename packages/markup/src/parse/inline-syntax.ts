@@ -55,7 +55,7 @@ function createLiteralExtension(
 }
 
 /** Whether the code ends a line or the text. */
-function endsLineAt(code: CharacterCode): code is null | -5 | -4 | -3 {
+function isLineEnd(code: CharacterCode): code is null | -5 | -4 | -3 {
   return code === null || (code < -2 && code > -6);
 }
 
@@ -76,7 +76,7 @@ export const emphasis: Construct = {
   tokenize(effects, ok, nok) {
     const { previous } = this;
     return effects.attempt(
-      getOwnEmphasis(this),
+      getDefaultEmphasisConstruct(this),
       (code) => {
         const token = this.events.at(-1)?.[1];
         if (token !== undefined) {
@@ -92,7 +92,8 @@ export const emphasis: Construct = {
       nok,
     );
   },
-  resolveAll: (events, context) => getOwnEmphasis(context).resolveAll?.(events, context) ?? events,
+  resolveAll: (events, context) =>
+    getDefaultEmphasisConstruct(context).resolveAll?.(events, context) ?? events,
 };
 
 interface FlankingCharacters {
@@ -145,11 +146,11 @@ function isQuotedSign({ before, after }: FlankingCharacters): boolean {
 
 /** A line break and the beginning or end of the text count as a space, as in CommonMark. */
 function toCharacter(code: CharacterCode): string {
-  return endsLineAt(code) || code < 0 ? ' ' : String.fromCharCode(code);
+  return isLineEnd(code) || code < 0 ? ' ' : String.fromCharCode(code);
 }
 
 /** The parser's own construct for emphasis. */
-function getOwnEmphasis({ parser }: TokenizerContext): Construct {
+function getDefaultEmphasisConstruct({ parser }: TokenizerContext): Construct {
   const constructs = [parser.constructs.text[ASTERISK] ?? []].flat();
   const own = constructs.find(({ name }) => name === 'attention');
   if (own === undefined) throw new Error('The Markdown parser has no emphasis.');
@@ -206,7 +207,9 @@ export const escapedBarTree: TreeExtension = createLiteralExtension('escapedBar'
  * GFM's own syntax searches for email addresses at every word, which takes a quarter of the time.
  * This syntax is the same, without the search in text that contains no `@`.
  */
-export function createQuickAddresses(gfm: SyntaxExtension): (markdown: string) => SyntaxExtension {
+export function createQuickAutolinkSyntax(
+  gfm: SyntaxExtension,
+): (markdown: string) => SyntaxExtension {
   const text: Record<string, Construct[]> = {};
   for (const [code, constructs] of Object.entries(gfm.text ?? {})) {
     text[code] = [constructs ?? []].flat().filter(({ name }) => name !== 'emailAutolink');
@@ -270,7 +273,7 @@ export function createMathsSyntax(markdown: string): Construct {
           return ok(code);
         }
         if (code === null) return nok(code);
-        const isEnd = endsLineAt(code);
+        const isEnd = isLineEnd(code);
         if (isEnd) exitLine();
         if (isEnd) effects.enter('lineEnding');
         else if (!inLine) effects.enter('mathsLine');

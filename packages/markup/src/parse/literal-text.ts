@@ -1,4 +1,4 @@
-import { hasLiteral, restoreLiteral, splitLiteral } from '@parley/core';
+import { decodeLiteralText, hasLiteralText, splitLiteralText } from '@parley/core';
 import type { Nodes, Parents, PhrasingContent, Root } from 'mdast';
 
 /**
@@ -6,15 +6,15 @@ import type { Nodes, Parents, PhrasingContent, Root } from 'mdast';
  * into the tree unchanged.
  * @param source the parsed text.
  */
-export function placeLiteralText(root: Root, source: string): void {
-  if (hasLiteral(source)) placeLiteralIn(root);
+export function insertLiteralText(root: Root, source: string): void {
+  if (hasLiteralText(source)) insertLiteralIntoParent(root);
 }
 
-function placeLiteralIn(parent: Parents): void {
+function insertLiteralIntoParent(parent: Parents): void {
   const children: readonly Nodes[] = parent.children;
   for (const child of children) {
-    restoreLiteralIn(child);
-    if ('children' in child) placeLiteralIn(child);
+    decodeLiteralInNode(child);
+    if ('children' in child) insertLiteralIntoParent(child);
   }
   if (!children.some(isMixedText)) return;
   // The children of a parent that contains text are inlines.
@@ -25,20 +25,20 @@ function placeLiteralIn(parent: Parents): void {
 }
 
 function isMixedText(node: Nodes): node is Extract<Nodes, { type: 'text' }> {
-  return node.type === 'text' && hasLiteral(node.value);
+  return node.type === 'text' && hasLiteralText(node.value);
 }
 
 function splitLiteralParts({ value }: { readonly value: string }): PhrasingContent[] {
-  return splitLiteral(value).flatMap((piece, at): PhrasingContent[] => {
+  return splitLiteralText(value).flatMap((piece, at): PhrasingContent[] => {
     if (piece === '') return [];
     return [{ type: at % 2 === 0 ? 'text' : 'literal', value: piece }];
   });
 }
 
 /** Code, URLs and picture names are text in any case. */
-function restoreLiteralIn(node: Nodes): void {
+function decodeLiteralInNode(node: Nodes): void {
   if (node.type === 'text') return;
-  if ('value' in node) node.value = restoreLiteral(node.value);
-  if ('alt' in node && typeof node.alt === 'string') node.alt = restoreLiteral(node.alt);
-  if ('url' in node) node.url = restoreLiteral(node.url);
+  if ('value' in node) node.value = decodeLiteralText(node.value);
+  if ('alt' in node && typeof node.alt === 'string') node.alt = decodeLiteralText(node.alt);
+  if ('url' in node) node.url = decodeLiteralText(node.url);
 }

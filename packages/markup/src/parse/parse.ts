@@ -1,4 +1,4 @@
-import { restoreLiteral } from '@parley/core';
+import { decodeLiteralText } from '@parley/core';
 import type { Root } from 'mdast';
 import { fromMarkdown } from 'mdast-util-from-markdown';
 import { gfmFromMarkdown } from 'mdast-util-gfm';
@@ -8,18 +8,18 @@ import { parseQuickTree } from './fast-parser.ts';
 import {
   ampersand,
   createMathsSyntax,
-  createQuickAddresses,
+  createQuickAutolinkSyntax,
   emphasis,
   escapedBar,
   escapedBarTree,
   mathsTree,
   type SyntaxExtension,
 } from './inline-syntax.ts';
-import { placeLiteralText } from './literal-text.ts';
-import { cutIntoPieces, type SourcePiece } from './pieces.ts';
+import { insertLiteralText } from './literal-text.ts';
+import { type SourcePiece, splitMarkdown } from './pieces.ts';
 import { createQuoteSyntax } from './quotes.ts';
 
-export type ParsedStretch =
+export type ParsedSegment =
   | {
       readonly type: 'tree';
       readonly root: Root;
@@ -35,12 +35,12 @@ export type ParsedStretch =
  * Parses any Markdown in bounded time, one step per piece; text that would stall the parser becomes
  * literal text.
  */
-export function* parseMarkdown(markdown: string): Steps<ParsedStretch[]> {
+export function* parseMarkdown(markdown: string): Steps<ParsedSegment[]> {
   const source = prepareSource(markdown);
   if (source.trim() === '') return [];
-  const pieces = yield* cutIntoPieces(source);
+  const pieces = yield* splitMarkdown(source);
   const lent = pieces.length > 1 ? collectDefinitions(pieces) : '';
-  const parsed: ParsedStretch[] = [];
+  const parsed: ParsedSegment[] = [];
   for (const piece of pieces) {
     if (piece.type === 'markdown') yield;
     parsed.push(parsePiece(piece, lent));
@@ -49,12 +49,14 @@ export function* parseMarkdown(markdown: string): Steps<ParsedStretch[]> {
 }
 
 /** Parses one piece of a source. */
-function parsePiece(piece: SourcePiece, lent: string): ParsedStretch {
+function parsePiece(piece: SourcePiece, lent: string): ParsedSegment {
   const endsBlank = piece.text.endsWith('\n') || piece.type === 'code';
-  if (piece.type !== 'markdown') return { ...piece, text: restoreLiteral(piece.text), endsBlank };
+  if (piece.type !== 'markdown')
+    return { ...piece, text: decodeLiteralText(piece.text), endsBlank };
   const root = tryParse(lent + piece.text);
-  if (root === undefined) return { type: 'literal', text: restoreLiteral(piece.text), endsBlank };
-  placeLiteralText(root, piece.text);
+  if (root === undefined)
+    return { type: 'literal', text: decodeLiteralText(piece.text), endsBlank };
+  insertLiteralText(root, piece.text);
   return { type: 'tree', root, source: lent + piece.text, shownFrom: lent.length, endsBlank };
 }
 
@@ -80,7 +82,7 @@ const CODE = {
   macron: 175,
 } as const;
 
-const gfmFor = createQuickAddresses(gfm({ singleTilde: false }));
+const gfmFor = createQuickAutolinkSyntax(gfm({ singleTilde: false }));
 const TREE = [
   // The tokenizer already finds bare URLs; the transform would search the whole tree again.
   ...gfmFromMarkdown().map(({ transforms: _again, ...extension }) => extension),
@@ -94,11 +96,11 @@ const TREE = [
  * must guard it.
  */
 export function parseSyntax(markdown: string): Root {
-  const extensions = [gfmFor(markdown), createOwnSyntax(markdown), createQuoteSyntax(markdown)];
+  const extensions = [gfmFor(markdown), createCustomSyntax(markdown), createQuoteSyntax(markdown)];
   return fromMarkdown(markdown, { extensions, mdastExtensions: TREE });
 }
 
-function createOwnSyntax(markdown: string): SyntaxExtension {
+function createCustomSyntax(markdown: string): SyntaxExtension {
   const maths = createMathsSyntax(markdown);
   return {
     text: {

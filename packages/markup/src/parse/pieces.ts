@@ -16,14 +16,14 @@ const LINE = 50;
  * becomes literal text.
  * @param markdown with `\n` line breaks.
  */
-export function* cutIntoPieces(markdown: string): Steps<SourcePiece[]> {
+export function* splitMarkdown(markdown: string): Steps<SourcePiece[]> {
   const isStep = createStepCounter(STEP);
   const pieces: SourcePiece[] = [];
   // The blocks that are parsed together, and the cost of the document before the current block.
   let joined: string[] = [];
   let risk = NO_RISK;
   let document = NO_RISK;
-  let block: SourceBlock = createBlock();
+  let block: SourceBlock = createSourceBlock();
   const flush = () => {
     if (joined.length > 0) pieces.push({ type: 'markdown', text: joined.join('\n') });
     joined = [];
@@ -31,22 +31,22 @@ export function* cutIntoPieces(markdown: string): Steps<SourcePiece[]> {
   };
   const endBlock = () => {
     const kind = getPieceType(block, document);
-    if (kind !== 'markdown' || !isSafeToParse(addRisk(risk, block.risk))) flush();
+    if (kind !== 'markdown' || !isSafeToParse(sumRisks(risk, block.risk))) flush();
     if (kind !== 'markdown') {
-      pieces.push(toPiece(kind, block.lines));
+      pieces.push(toSourcePiece(kind, block.lines));
       return;
     }
     for (const line of block.lines) joined.push(line);
-    risk = addRisk(risk, block.risk);
-    document = addRisk(document, block.risk);
+    risk = sumRisks(risk, block.risk);
+    document = sumRisks(document, block.risk);
   };
   for (const line of markdown.split('\n')) {
     if (isStep(line.length + LINE)) yield;
-    if (block.lines.length > 0 && beginsBlock(block, line)) {
+    if (block.lines.length > 0 && isSafeBlockStart(block, line)) {
       endBlock();
-      block = createBlock();
+      block = createSourceBlock();
     }
-    addLine(block, line);
+    addBlockLine(block, line);
   }
   endBlock();
   flush();
@@ -64,29 +64,29 @@ interface SourceBlock {
   isOpen: boolean;
 }
 
-function createBlock(): SourceBlock {
+function createSourceBlock(): SourceBlock {
   return { lines: [], risk: NO_RISK, hasItem: false, fence: undefined, isOpen: false };
 }
 
-function addLine(block: SourceBlock, line: string): void {
+function addBlockLine(block: SourceBlock, line: string): void {
   if (block.lines.length === 0) {
-    block.fence = readOpeningFence(line);
+    block.fence = parseOpeningFence(line);
     block.isOpen = block.fence !== undefined;
   } else if (block.fence !== undefined && block.isOpen) {
-    block.isOpen = !closesFence(line, block.fence);
+    block.isOpen = !isClosingFence(line, block.fence);
   }
   block.lines.push(line);
-  block.risk = addRisk(block.risk, assessLineRisk(line));
-  block.hasItem ||= interruptsParagraph(line);
+  block.risk = sumRisks(block.risk, assessLineRisk(line));
+  block.hasItem ||= canInterruptParagraph(line);
 }
 
 /**
  * Whether a cut before this line is safe: around a code block, or not indented and after an empty
  * line or as a list item.
  */
-function beginsBlock({ lines, fence, isOpen, hasItem }: SourceBlock, line: string): boolean {
+function isSafeBlockStart({ lines, fence, isOpen, hasItem }: SourceBlock, line: string): boolean {
   if (fence !== undefined) return !isOpen;
-  if (readOpeningFence(line) !== undefined) return true;
+  if (parseOpeningFence(line) !== undefined) return true;
   const before = lines.at(-1) ?? '';
   if (line === '' || line.startsWith(' ') || line.startsWith('\t')) return false;
   if (before.trim() === '') return true;
@@ -94,15 +94,15 @@ function beginsBlock({ lines, fence, isOpen, hasItem }: SourceBlock, line: strin
   return hasItem || measureMarker(before.trimStart(), 0) > 0;
 }
 
-function toPiece(type: SourcePiece['type'], lines: readonly string[]): SourcePiece {
-  const code = type === 'code' ? readFenced(lines) : undefined;
+function toSourcePiece(type: SourcePiece['type'], lines: readonly string[]): SourcePiece {
+  const code = type === 'code' ? parseFencedCode(lines) : undefined;
   if (code !== undefined) return { type: 'code', ...code };
   return { type: type === 'markdown' ? type : 'literal', text: lines.join('\n') };
 }
 
 function getPieceType({ risk, fence }: SourceBlock, document: ParseRisk): SourcePiece['type'] {
   const isCode = fence !== undefined;
-  if (!isSafeToParse(addRisk(document, risk), DOCUMENT)) return isCode ? 'code' : 'literal';
+  if (!isSafeToParse(sumRisks(document, risk), DOCUMENT)) return isCode ? 'code' : 'literal';
   if (isCode) return isSafeToParse(risk) ? 'markdown' : 'code';
   return isSafeToParse(risk, BLOCK) ? 'markdown' : 'literal';
 }
@@ -111,7 +111,7 @@ function getPieceType({ risk, fence }: SourceBlock, document: ParseRisk): Source
  * Whether the line is a list item that needs no empty line before it: a bullet or number 1, with
  * text.
  */
-function interruptsParagraph(line: string): boolean {
+function canInterruptParagraph(line: string): boolean {
   const length = measureMarker(line, 0);
   return (
     length > 0 && /^(?:[-*+]|1[.)])$/.test(line.slice(0, length)) && line.trim().length > length
@@ -189,7 +189,7 @@ function isSafeToParse(risk: ParseRisk, limit: ParseRisk = SAFE): boolean {
 }
 
 /** The counts of two ranges that are parsed together. */
-function addRisk(a: ParseRisk, b: ParseRisk): ParseRisk {
+function sumRisks(a: ParseRisk, b: ParseRisk): ParseRisk {
   const both = { ...a, depth: Math.max(a.depth, b.depth) };
   for (const kind of SUMS) both[kind] += b[kind];
   return both;
@@ -263,22 +263,22 @@ interface OpeningFence {
 }
 
 /** Reads the opening line of a fenced block at the top level, as CommonMark defines it. */
-function readOpeningFence(line: string): OpeningFence | undefined {
+function parseOpeningFence(line: string): OpeningFence | undefined {
   const trimmed = line.trimStart();
   const indent = line.length - trimmed.length;
   const character = trimmed[0];
   if (indent > 3 || (character !== '`' && character !== '~')) return undefined;
-  const length = countLeading(trimmed, character);
+  const length = countLeadingCharacters(trimmed, character);
   if (length < 3) return undefined;
   if (character === '`' && trimmed.includes('`', length)) return undefined;
   return { indent, character, length };
 }
 
 /** Whether the line ends the fenced block. */
-function closesFence(line: string, fence: OpeningFence): boolean {
+function isClosingFence(line: string, fence: OpeningFence): boolean {
   const trimmed = line.trim();
   if (line.length - line.trimStart().length > 3) return false;
-  const length = countLeading(trimmed, fence.character);
+  const length = countLeadingCharacters(trimmed, fence.character);
   return length >= fence.length && length === trimmed.length;
 }
 
@@ -291,11 +291,11 @@ interface FencedCode {
  * Reads a fenced block without the parser.
  * @param lines with the opening line and, if there is one, the closing line.
  */
-function readFenced(lines: readonly string[]): FencedCode | undefined {
+function parseFencedCode(lines: readonly string[]): FencedCode | undefined {
   const opening = lines[0] ?? '';
-  const fence = readOpeningFence(opening);
+  const fence = parseOpeningFence(opening);
   if (fence === undefined) return undefined;
-  const closed = lines.length > 1 && closesFence(lines.at(-1) ?? '', fence);
+  const closed = lines.length > 1 && isClosingFence(lines.at(-1) ?? '', fence);
   // The line break before the closing line, or at the end of the text, is not part of the code.
   const body = lines.slice(1, closed || lines.at(-1) === '' ? -1 : undefined);
   const info = opening.trim().slice(fence.length).trim();
@@ -309,7 +309,7 @@ function removeIndent(line: string, indent: number): string {
   return line.slice(at);
 }
 
-function countLeading(text: string, character: string): number {
+function countLeadingCharacters(text: string, character: string): number {
   let count = 0;
   while (text[count] === character) count += 1;
   return count;

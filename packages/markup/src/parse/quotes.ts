@@ -31,7 +31,7 @@ export function createQuoteSyntax(markdown: string): SyntaxExtension {
     name: 'quote',
     tokenize(effects, ok, nok) {
       if (others.has(this.now().offset)) return nok;
-      return getOwnQuote(this).tokenize.call(this, effects, ok, nok);
+      return getDefaultQuoteConstruct(this).tokenize.call(this, effects, ok, nok);
     },
     continuation: {
       tokenize(effects, ok, nok) {
@@ -61,7 +61,7 @@ export function createQuoteSyntax(markdown: string): SyntaxExtension {
 }
 
 /** The parser's own construct for block quotes. */
-function getOwnQuote({ parser }: TokenizerContext): Construct {
+function getDefaultQuoteConstruct({ parser }: TokenizerContext): Construct {
   const constructs = [parser.constructs.document[GREATER] ?? []].flat();
   const own = constructs.find(({ name }) => name === 'blockQuote');
   if (own === undefined) throw new Error('The Markdown parser has no block quotes.');

@@ -1,5 +1,5 @@
 import type { TextRun } from '../document.ts';
-import { findLink, showsAddress } from '../transform/runs.ts';
+import { containsUrl, findLink } from '../transform/runs.ts';
 
 /** A URL with each of these characters percent-encoded. */
 export function percentEncode(url: string, characters: RegExp): string {
@@ -29,7 +29,7 @@ export function spellOutLinksUnless(
     if (link === undefined || isFit(text, link.url)) out.push(...own);
     else {
       out.push(...own.map((run) => ({ ...run, marks: run.marks.filter((mark) => mark !== link) })));
-      if (!showsAddress(text, link.url)) out.push(...formatInParentheses(link.url));
+      if (!containsUrl(text, link.url)) out.push(...formatInParentheses(link.url));
     }
     at = end;
   }

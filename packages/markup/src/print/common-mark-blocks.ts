@@ -11,7 +11,7 @@ import type {
 import { type InlineSyntax, writeInlines } from './common-mark-text.ts';
 import { getLanguageClass } from './html.ts';
 import { ZERO_WIDTH_SPACE } from './invisible.ts';
-import { findCommonStart, formatFixed, formatMarker, type PrintedPart } from './lines.ts';
+import { findCommonPrefix, formatFixedWidth, formatMarker, type PrintedPart } from './lines.ts';
 
 /** The differences between platforms that take Markdown. */
 export interface CommonMarkDialect extends InlineSyntax {
@@ -25,11 +25,11 @@ export interface CommonMarkDialect extends InlineSyntax {
 
 /** Prints leaves as Markdown. */
 export function printCommonMark(leaves: readonly Leaf[], dialect: CommonMarkDialect): PrintedPart {
-  const layout: Layout = { lists: new Map(), last: new Map(), items: new Map() };
+  const layout: ListLayout = { lists: new Map(), last: new Map(), items: new Map() };
   let text = '';
   let before: Leaf | undefined;
   for (const leaf of leaves) {
-    const gap = before === undefined ? '' : gapBefore(before, leaf, layout);
+    const gap = before === undefined ? '' : getGapBefore(before, leaf, layout);
     text += gap + printLeaf(leaf, startLeaf(leaf, layout, dialect), dialect);
     before = leaf;
   }
@@ -40,9 +40,9 @@ type ListContainer = LeafContainer & { readonly type: 'list' };
 type ItemContainer = LeafContainer & { readonly type: 'item' };
 
 /** The lists and items begun in this message so far. */
-interface Layout {
+interface ListLayout {
   /** The text after an item's number, or its bullet. */
-  readonly lists: Map<ListContainer, Style>;
+  readonly lists: Map<ListContainer, ListStyle>;
   /** The last list whose items are written behind a prefix. */
   readonly last: Map<string, ListContainer>;
   /** The indent of the lines after the first of each item. */
@@ -50,11 +50,11 @@ interface Layout {
 }
 
 /** Adjacent lists have different marker characters; otherwise they would merge. */
-type Style = 0 | 1;
+type ListStyle = 0 | 1;
 const BULLETS = ['- ', '* '] as const;
 const AFTER_NUMBER = ['. ', ') '] as const;
 
-interface Place {
+interface LeafPlace {
   /** Separate lines before the leaf. */
   readonly above: readonly string[];
   readonly first: string;
@@ -63,7 +63,7 @@ interface Place {
   readonly hasMarker: boolean;
 }
 
-function startLeaf(leaf: Leaf, layout: Layout, dialect: CommonMarkDialect): Place {
+function startLeaf(leaf: Leaf, layout: ListLayout, dialect: CommonMarkDialect): LeafPlace {
   const above: string[] = [];
   let first = '';
   let rest = '';
@@ -89,13 +89,13 @@ function startLeaf(leaf: Leaf, layout: Layout, dialect: CommonMarkDialect): Plac
       endLabel();
       const list = leaf.within[index - 1];
       if (container.marker.label === undefined && list?.type === 'list') {
-        const marker = itemMarker(container.marker, chooseStyle(list, rest, layout));
+        const marker = formatItemMarker(container.marker, chooseStyle(list, rest, layout));
         layout.items.set(container, marker.length);
         first += marker;
         rest += ' '.repeat(marker.length);
         hasMarker = true;
       }
-      label = formatLabel(container.marker, isTask(leaf, index) && dialect.tasks, dialect);
+      label = formatLabel(container.marker, isTaskItem(leaf, index) && dialect.tasks, dialect);
     }
   }
   if (leaf.kind !== 'text' || (leaf.heading !== undefined && dialect.headings)) endLabel();
@@ -103,11 +103,11 @@ function startLeaf(leaf: Leaf, layout: Layout, dialect: CommonMarkDialect): Plac
 }
 
 /** Whether the content of this item is a paragraph, which a checkbox requires. */
-function isTask(leaf: Leaf, index: number): boolean {
+function isTaskItem(leaf: Leaf, index: number): boolean {
   return leaf.kind === 'text' && leaf.heading === undefined && index === leaf.within.length - 1;
 }
 
-function itemMarker({ number }: ItemMarker, style: Style): string {
+function formatItemMarker({ number }: ItemMarker, style: ListStyle): string {
   return number === undefined ? BULLETS[style] : `${number}${AFTER_NUMBER[style]}`;
 }
 
@@ -123,7 +123,7 @@ function formatLabel({ label, done }: ItemMarker, isNative: boolean, syntax: Inl
  * The style of a list whose next item is written behind this prefix. The previous list behind this
  * prefix may contain the new list, if its item began in an earlier message.
  */
-function chooseStyle(list: ListContainer, prefix: string, { lists, last }: Layout): Style {
+function chooseStyle(list: ListContainer, prefix: string, { lists, last }: ListLayout): ListStyle {
   for (const other of last.keys()) {
     if (other.length > prefix.length && other.startsWith(prefix)) last.delete(other);
   }
@@ -142,17 +142,17 @@ function chooseStyle(list: ListContainer, prefix: string, { lists, last }: Layou
  * Only items, and blocks that an item may contain without an empty line, follow directly; any other
  * block would continue the previous paragraph.
  */
-function gapBefore(before: Leaf, leaf: Leaf, layout: Layout): string {
-  if (leaf.gap === 1 && followsDirectly(before, leaf, layout)) return '\n';
+function getGapBefore(before: Leaf, leaf: Leaf, layout: ListLayout): string {
+  if (leaf.gap === 1 && canFollowDirectly(before, leaf, layout)) return '\n';
   let prefix = '';
-  for (const container of findCommonStart(before.within, leaf.within)) {
+  for (const container of findCommonPrefix(before.within, leaf.within)) {
     if (container.type === 'quote') prefix += '> ';
     if (container.type === 'item') prefix += ' '.repeat(layout.items.get(container) ?? 0);
   }
   return `\n${prefix.trimEnd()}\n`;
 }
 
-function followsDirectly(before: Leaf, leaf: Leaf, { lists, items }: Layout): boolean {
+function canFollowDirectly(before: Leaf, leaf: Leaf, { lists, items }: ListLayout): boolean {
   if (before.kind === 'table') return false;
   const begins = leaf.within[leaf.fresh];
   const parent = leaf.within[leaf.fresh - 1];
@@ -166,9 +166,9 @@ function followsDirectly(before: Leaf, leaf: Leaf, { lists, items }: Layout): bo
   return begins.type === 'list' && isIn && mayInterrupt && item.marker.label === undefined;
 }
 
-function printLeaf(leaf: Leaf, place: Place, dialect: CommonMarkDialect): string {
+function printLeaf(leaf: Leaf, place: LeafPlace, dialect: CommonMarkDialect): string {
   const { above, first, rest } = place;
-  const lines = leafLines(leaf, place, dialect);
+  const lines = printLeafLines(leaf, place, dialect);
   const shown = lines.map((line, index) => {
     const prefix = index === 0 ? first : rest;
     return line === '' ? prefix.trimEnd() : prefix + line;
@@ -176,21 +176,25 @@ function printLeaf(leaf: Leaf, place: Place, dialect: CommonMarkDialect): string
   return [...above, ...shown].join('\n');
 }
 
-function leafLines(leaf: Leaf, { hasMarker }: Place, dialect: CommonMarkDialect): string[] {
+function printLeafLines(
+  leaf: Leaf,
+  { hasMarker }: LeafPlace,
+  dialect: CommonMarkDialect,
+): string[] {
   switch (leaf.kind) {
     case 'text':
-      return textLines(leaf, hasMarker, dialect);
+      return printTextLines(leaf, hasMarker, dialect);
     case 'code':
     case 'grid':
-      return codeLines(leaf, dialect);
+      return printCodeLines(leaf, dialect);
     case 'table':
-      return tableLines(leaf, dialect);
+      return printTableLines(leaf, dialect);
     case 'rule':
       return [dialect.rule];
   }
 }
 
-function textLines(leaf: TextLeaf, hasMarker: boolean, dialect: CommonMarkDialect): string[] {
+function printTextLines(leaf: TextLeaf, hasMarker: boolean, dialect: CommonMarkDialect): string[] {
   if (leaf.heading !== undefined && dialect.headings) {
     const sign = '#'.repeat(leaf.heading);
     const text = writeInlines(leaf.runs, dialect, 'heading');
@@ -203,8 +207,8 @@ function textLines(leaf: TextLeaf, hasMarker: boolean, dialect: CommonMarkDialec
   return text.split('\n');
 }
 
-function codeLines(leaf: CodeLeaf | GridLeaf, { longFences }: CommonMarkDialect): string[] {
-  const text = formatFixed(leaf);
+function printCodeLines(leaf: CodeLeaf | GridLeaf, { longFences }: CommonMarkDialect): string[] {
+  const text = formatFixedWidth(leaf);
   const language = leaf.kind === 'code' ? formatLanguage(leaf) : '';
   if (longFences) {
     let fence = '```';
@@ -223,7 +227,7 @@ function formatLanguage({ language }: CodeLeaf): string {
 
 const RULES = { left: ':--', center: ':-:', right: '--:' } as const;
 
-function tableLines({ header, rows, align }: TableLeaf, dialect: CommonMarkDialect): string[] {
+function printTableLines({ header, rows, align }: TableLeaf, dialect: CommonMarkDialect): string[] {
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
   const row = (cells: readonly (readonly TextRun[])[]) =>
     line(cells.map((cell) => writeInlines(cell, dialect, 'cell')));

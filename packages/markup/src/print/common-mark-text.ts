@@ -4,7 +4,7 @@ import { percentEncode } from './addresses.ts';
 import { type Delimiter, writeDelimiters } from './flanking.ts';
 import { ZERO_WIDTH_SPACE } from './invisible.ts';
 import { walkRuns } from './lines.ts';
-import { isCode, moveSpaceOutside } from './outer-space.ts';
+import { isCodeRun, moveSpaceOutside } from './outer-space.ts';
 
 /** Differences in inline content between platforms that take Markdown. */
 export interface InlineSyntax {
@@ -41,7 +41,7 @@ export function writeInlines(
     text: (text, index) => {
       const run = shown[index];
       const link = findLink(run);
-      if (run !== undefined && isCode(run)) writer.code(text);
+      if (run !== undefined && isCodeRun(run)) writer.code(text);
       else if (link !== undefined && bare.has(link)) writer.markup(`<${text}>`);
       else writer.text(text);
     },

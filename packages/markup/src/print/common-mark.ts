@@ -74,7 +74,7 @@ function isGfmMarkup(sign: string, at: number, text: string, before: string): bo
   switch (sign) {
     case '_':
       // Between letters or digits, the character is not a mark.
-      return !isWord(text[at - 1] ?? before) || !isWord(next);
+      return !isWordCharacter(text[at - 1] ?? before) || !isWordCharacter(next);
     case '<':
       return /[A-Za-z/!?]/.test(next);
     case '&':
@@ -92,6 +92,6 @@ function isGfmMarkup(sign: string, at: number, text: string, before: string): bo
 /** The length of the longest character reference, including `&` and `;`. */
 const MAX_REFERENCE = 34;
 
-function isWord(character: string): boolean {
+function isWordCharacter(character: string): boolean {
   return /[\p{L}\p{N}]/u.test(character);
 }

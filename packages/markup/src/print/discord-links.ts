@@ -1,7 +1,7 @@
 import type { RunMark, TextRun } from '../document.ts';
-import { findCommonMarks, findLink, showsAddress } from '../transform/runs.ts';
+import { containsUrl, findCommonMarks, findLink } from '../transform/runs.ts';
 import { percentEncode } from './addresses.ts';
-import { isCode, moveSpaceOutside } from './outer-space.ts';
+import { isCodeRun, moveSpaceOutside } from './outer-space.ts';
 
 /**
  * Discord's marks for each format. Italic text never uses underscores, which work only at word
@@ -40,11 +40,11 @@ export function toDiscordRuns(runs: readonly TextRun[]): TextRun[] {
 /**
  * Backslashes have no effect in code or a URL, so their text must not end the marks around them.
  */
-function keepMarksAround(text: string, marks: readonly RunMark[]): readonly RunMark[] {
-  return marks.filter(({ type }) => !endsMark(text, type));
+function preserveOuterMarks(text: string, marks: readonly RunMark[]): readonly RunMark[] {
+  return marks.filter(({ type }) => !isMarkEnd(text, type));
 }
 
-function endsMark(text: string, type: RunMark['type']): boolean {
+function isMarkEnd(text: string, type: RunMark['type']): boolean {
   if (type === 'code' || type === 'link') return false;
   const sign = SIGNS[type];
   const knowsBackslash = type !== 'strike' && type !== 'spoiler';
@@ -66,9 +66,9 @@ function toLinkRuns({ url }: { readonly url: string }, linked: readonly TextRun[
   const outer = runs
     .map(({ marks }): readonly RunMark[] => marks.filter(({ type }) => type !== 'code'))
     .reduce(findCommonMarks);
-  if (text === url) return [createAddressRun(url, outer)];
-  const target = toMaskable(url);
-  if (isReadableAddress(target) && canBeLinkText(runs)) {
+  if (text === url) return [createUrlRun(url, outer)];
+  const target = toMaskedLinkUrl(url);
+  if (isRecognizedUrl(target) && canBeLinkText(runs)) {
     const link: RunMark = { type: 'link', url: target };
     const keepsMarks = hasSafeMarks(runs, outer.length);
     return runs.map((run) => {
@@ -78,18 +78,18 @@ function toLinkRuns({ url }: { readonly url: string }, linked: readonly TextRun[
     });
   }
   const shown = toPlainRuns(runs);
-  if (showsAddress(text, url)) return shown;
-  return [...shown, { text: ' (', marks: [] }, createAddressRun(url, []), { text: ')', marks: [] }];
+  if (containsUrl(text, url)) return shown;
+  return [...shown, { text: ' (', marks: [] }, createUrlRun(url, []), { text: ')', marks: [] }];
 }
 
 function joinRunTexts(runs: readonly TextRun[]): string {
   return runs.map(({ text }) => text).join('');
 }
 
-function createAddressRun(url: string, marks: readonly RunMark[]): TextRun {
+function createUrlRun(url: string, marks: readonly RunMark[]): TextRun {
   // Discord would also find an earlier end of the link in this text.
-  if (!isReadableAddress(url) || url.includes('](')) return { text: url, marks };
-  return { text: url, marks: [...keepMarksAround(url, marks), { type: 'link', url: '' }] };
+  if (!isRecognizedUrl(url) || url.includes('](')) return { text: url, marks };
+  return { text: url, marks: [...preserveOuterMarks(url, marks), { type: 'link', url: '' }] };
 }
 
 /** Mark characters in a link's text cannot be separated, and backslashes do not work in it. */
@@ -123,7 +123,7 @@ function canBeLinkText(runs: readonly TextRun[]): boolean {
     // Excludes a lone bracket that remains of a URL after a cut.
     /[\p{L}\p{N}]/u.test(text) &&
     !ADDRESS_IN_TEXT.test(text) &&
-    runs.every((run) => !(isCode(run) ? UNFIT_CODE : UNFIT).test(run.text))
+    runs.every((run) => !(isCodeRun(run) ? UNFIT_CODE : UNFIT).test(run.text))
   );
 }
 
@@ -133,17 +133,17 @@ const BARE_ADDRESS = /https?:\/\/[^\s<]+[^<.,:;"'\]\s]/g;
 function toPlainRuns(runs: readonly TextRun[]): TextRun[] {
   return runs.flatMap((run) => {
     const { text, marks } = run;
-    if (isCode(run)) return { text, marks: keepMarksAround(`\`${text}\``, marks) };
-    return text.includes('://') ? markBareAddresses(run) : run;
+    if (isCodeRun(run)) return { text, marks: preserveOuterMarks(`\`${text}\``, marks) };
+    return text.includes('://') ? markBareUrls(run) : run;
   });
 }
 
-function markBareAddresses({ text, marks }: TextRun): TextRun[] {
+function markBareUrls({ text, marks }: TextRun): TextRun[] {
   const runs: TextRun[] = [];
   let from = 0;
   for (const { index, 0: found } of text.matchAll(BARE_ADDRESS)) {
-    const url = trimUnpaired(found);
-    runs.push({ text: text.slice(from, index), marks }, createAddressRun(url, marks));
+    const url = trimUnpairedParenthesis(found);
+    runs.push({ text: text.slice(from, index), marks }, createUrlRun(url, marks));
     from = index + url.length;
   }
   return [...runs, { text: text.slice(from), marks }].filter((run) => run.text !== '');
@@ -152,11 +152,11 @@ function markBareAddresses({ text, marks }: TextRun): TextRun[] {
 /** Whether Discord finds exactly this URL in this text. */
 export function isFoundInText(url: string, text: string): boolean {
   const [found = ''] = text.match(BARE_ADDRESS) ?? [];
-  return trimUnpaired(found) === url;
+  return trimUnpairedParenthesis(found) === url;
 }
 
 /** A closing parenthesis at the end belongs to a URL only if an opening one does. */
-function trimUnpaired(found: string): string {
+function trimUnpairedParenthesis(found: string): string {
   let from = 0;
   for (let last = found.length - 1; found[last] === ')'; last -= 1) {
     const opening = found.indexOf('(', from);
@@ -167,7 +167,7 @@ function trimUnpaired(found: string): string {
 }
 
 /** Whether Discord shows a link for this URL. */
-function isReadableAddress(url: string): boolean {
+function isRecognizedUrl(url: string): boolean {
   if (/[\p{Cf}\p{Z}\p{Cc}<>]/u.test(url) || !URL.canParse(url)) return false;
   const [scheme = '', empty, host = ''] = url.split('/');
   return /^https?:$/.test(scheme) && empty === '' && host !== '' && !host.includes('%');
@@ -177,7 +177,7 @@ function isReadableAddress(url: string): boolean {
  * The URL with encoded characters where a character would end the URL, or a mark around it, too
  * early.
  */
-function toMaskable(url: string): string {
+function toMaskedLinkUrl(url: string): string {
   // Browsers treat a backslash in a URL as a slash. Discord's servers also look for mentions in
   // URLs.
   const encoded = percentEncode(

@@ -3,7 +3,7 @@ import { findCommonMarks, findLink } from '../transform/runs.ts';
 import { isFoundInText, SIGNS, toDiscordRuns } from './discord-links.ts';
 import { ZERO_WIDTH_SPACE } from './invisible.ts';
 import { walkRuns } from './lines.ts';
-import { isCode } from './outer-space.ts';
+import { isCodeRun } from './outer-space.ts';
 
 export interface DiscordPage {
   text: string;
@@ -26,7 +26,7 @@ export interface DiscordPage {
   endsLink: boolean;
 }
 
-export function createPage(texts: readonly string[], live: boolean): DiscordPage {
+export function createDiscordPage(texts: readonly string[], live: boolean): DiscordPage {
   const escaped = new Set<string>();
   // An underscore ends italic text only when no letter or digit follows.
   if (texts.some((text) => /_(?![0-9A-Za-z])/.test(text))) escaped.add('_');
@@ -75,31 +75,31 @@ export function writeMarkup(page: DiscordPage, text: string, after?: DiscordPage
 }
 
 /** Writes code or a URL, whatever it contains. */
-export function putRaw(page: DiscordPage, text: string): void {
+export function writeRaw(page: DiscordPage, text: string): void {
   const breaks = (start: string) => start.replaceAll('](', `]${ZERO_WIDTH_SPACE}(`);
   writeMarkup(page, page.endsLink ? text.replace(/^[^[]*/, breaks) : text, 'end');
   page.nodes += 1;
 }
 
-export function putRuns(page: DiscordPage, all: readonly TextRun[], line: LineStart): void {
+export function writeRuns(page: DiscordPage, all: readonly TextRun[], line: LineStart): void {
   const runs = toDiscordRuns(all);
   walkRuns(runs, {
-    open: (mark) => (isWholeMark(mark) ? undefined : openMark(page, mark)),
-    close: (mark) => (isWholeMark(mark) ? undefined : closeMark(page, mark)),
+    open: (mark) => (isAtomicMark(mark) ? undefined : openMark(page, mark)),
+    close: (mark) => (isAtomicMark(mark) ? undefined : closeMark(page, mark)),
     text: (text, index) => {
       const run = runs[index];
       const link = findLink(run);
       const marks = run?.marks ?? [];
-      if (run !== undefined && isCode(run)) putCode(page, text);
-      else if (link?.url === '') putAddress(page, text, getWordAfter(runs, index));
+      if (run !== undefined && isCodeRun(run)) writeCode(page, text);
+      else if (link?.url === '') writeUrl(page, text, getWordAfter(runs, index));
       else if (link !== undefined) writeMarkup(page, text, 'end');
-      else putText(page, { text, marks, behind: getFollowingText(runs, index) }, line);
+      else writeText(page, { text, marks, behind: getFollowingText(runs, index) }, line);
     },
   });
 }
 
 /** Code and URLs are written as a whole. */
-function isWholeMark(mark: RunMark): boolean {
+function isAtomicMark(mark: RunMark): boolean {
   return mark.type === 'code' || (mark.type === 'link' && mark.url === '');
 }
 
@@ -135,7 +135,7 @@ function closeMark(page: DiscordPage, mark: RunMark): void {
 }
 
 /** Whether this character would merge with the mark or code directly before it. */
-function touchesSign({ text, after }: DiscordPage, sign: string): boolean {
+function wouldMergeWithSign({ text, after }: DiscordPage, sign: string): boolean {
   const before = text.at(-1);
   return after !== undefined && (before === sign || (before === '~' && sign === '_'));
 }
@@ -144,24 +144,24 @@ function touchesSign({ text, after }: DiscordPage, sign: string): boolean {
  * Uses the same number of backticks on both sides: one or two, because Discord starts a block with
  * three.
  */
-function putCode(page: DiscordPage, code: string): void {
+function writeCode(page: DiscordPage, code: string): void {
   const text = code.replaceAll('\n', ' ');
   const hasTick = /(?<!`)`(?!`)/.test(text);
   const tick = hasTick ? '``' : '`';
   const inner = hasTick ? text.replaceAll(/(?<!`)``(?!`)/g, `\`${ZERO_WIDTH_SPACE}\``) : text;
   const start = /^ *`/.test(inner) ? ' ' : '';
   const end = /` *$/.test(inner) ? ' ' : '';
-  putRaw(page, tick + start + inner + end + tick);
+  writeRaw(page, tick + start + inner + end + tick);
 }
 
 /**
  * The URL is written bare if Discord finds exactly this URL; otherwise in angle brackets, which
  * disable the preview.
  */
-function putAddress(page: DiscordPage, url: string, following: string): void {
+function writeUrl(page: DiscordPage, url: string, following: string): void {
   // A backslash before the character would become part of the URL.
   const isBare = !following.includes('<') && isFoundInText(url, url + following);
-  putRaw(page, isBare ? url : `<${url}>`);
+  writeRaw(page, isBare ? url : `<${url}>`);
 }
 
 /** The text after a run, if no mark ends between them; an asterisk represents any other content. */
@@ -169,7 +169,7 @@ function getFollowingText(runs: readonly TextRun[], index: number): string {
   const marks = runs[index]?.marks.filter(({ type }) => type !== 'link') ?? [];
   const next = runs[index + 1];
   if (next === undefined || findCommonMarks(marks, next.marks).length < marks.length) return '';
-  const isText = !isCode(next) && next.marks.length === marks.length;
+  const isText = !isCodeRun(next) && next.marks.length === marks.length;
   return isText ? next.text : '*';
 }
 
@@ -189,13 +189,13 @@ interface LiteralRun {
   readonly behind: string;
 }
 
-function putText(page: DiscordPage, { text, marks, behind }: LiteralRun, line: LineStart): void {
+function writeText(page: DiscordPage, { text, marks, behind }: LiteralRun, line: LineStart): void {
   const lines = text.split('\n');
   for (const [index, own] of lines.entries()) {
     const isEnd = index === lines.length - 1;
     if (index > 0) startNewLine(page, line);
     const shown = page.joins ? own.trimStart() : own;
-    putLiteral(page, {
+    writeLiteralText(page, {
       text: isEnd && behind !== '' ? shown : shown.trimEnd(),
       marks,
       behind: isEnd ? behind : '',
@@ -227,7 +227,7 @@ const MENTION =
 const PING = /<@(?=[!&]?\d+>)/g;
 
 /** Writes one line of text so that it is shown literally. */
-export function putLiteral(page: DiscordPage, literal: LiteralRun): void {
+export function writeLiteralText(page: DiscordPage, literal: LiteralRun): void {
   if (literal.text === '') return;
   const { startsLine, joins } = page;
   const text = page.live ? literal.text : literal.text.replaceAll(PING, `<@${ZERO_WIDTH_SPACE}`);
@@ -265,7 +265,7 @@ function isMarkupSign(page: DiscordPage, sign: string, at: number, place: SignLo
   const { text, inItalic } = place;
   const before = text[at - 1] ?? '';
   const after = text[at + 1] ?? '';
-  const touches = at === 0 && touchesSign(page, sign);
+  const touches = at === 0 && wouldMergeWithSign(page, sign);
   switch (sign) {
     case '\\':
       return after !== '' && /[^0-9A-Za-z\s]/.test(after);

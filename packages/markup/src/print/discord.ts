@@ -8,16 +8,22 @@ import {
 } from '../document.ts';
 import { findLink, trimOuterBreaks } from '../transform/runs.ts';
 import {
-  createPage,
+  createDiscordPage,
   type DiscordPage,
-  putLiteral,
-  putRaw,
-  putRuns,
   startNewLine,
+  writeLiteralText,
   writeMarkup,
+  writeRaw,
+  writeRuns,
 } from './discord-text.ts';
 import { ZERO_WIDTH_SPACE } from './invisible.ts';
-import { findCommonStart, formatFixed, formatMarker, type PrintedPart, RULE } from './lines.ts';
+import {
+  findCommonPrefix,
+  formatFixedWidth,
+  formatMarker,
+  type PrintedPart,
+  RULE,
+} from './lines.ts';
 
 /**
  * Prints Discord's Markdown for its clients, with no more backslashes than necessary. Every
@@ -25,7 +31,7 @@ import { findCommonStart, formatFixed, formatMarker, type PrintedPart, RULE } fr
  * @param mentions `live`: text that looks like a mention stays unchanged.
  */
 export function printDiscord(leaves: readonly Leaf[], mentions?: 'live'): PrintedPart {
-  const page = createPage(leaves.flatMap(listTextsOfLeaf), mentions === 'live');
+  const page = createDiscordPage(leaves.flatMap(listTextsOfLeaf), mentions === 'live');
   const layout: MessageLayout = { lists: [], items: new Map(), before: undefined };
   for (const leaf of leaves) printDiscordLeaf(page, leaf, startLeaf(page, layout, leaf));
   // Discord interprets this word as a command.
@@ -41,7 +47,13 @@ function listTextsOfLeaf(leaf: Leaf): string[] {
 function printDiscordLeaf(page: DiscordPage, leaf: Leaf, place: LeafPlace): void {
   if (leaf.kind === 'text') printText(page, leaf, place);
   else if (leaf.kind === 'rule') page.text += RULE;
-  else printCode(page, formatFixed(leaf), place, leaf.kind === 'code' ? leaf.language : undefined);
+  else
+    printCode(
+      page,
+      formatFixedWidth(leaf),
+      place,
+      leaf.kind === 'code' ? leaf.language : undefined,
+    );
 }
 
 function printText(page: DiscordPage, leaf: TextLeaf, place: LeafPlace): void {
@@ -51,8 +63,8 @@ function printText(page: DiscordPage, leaf: TextLeaf, place: LeafPlace): void {
   // Discord does not accept an item without text, or a heading in an empty item or after text.
   if (isBlank && place.hasMarker) writeMarkup(page, ZERO_WIDTH_SPACE);
   else if (isBlank) return;
-  else if (leaf.heading === undefined || leaf.heading > 3) putRuns(page, runs, place);
-  else if (place.level > 0 || place.hasLabel) putRuns(page, toBoldRuns(runs), place);
+  else if (leaf.heading === undefined || leaf.heading > 3) writeRuns(page, runs, place);
+  else if (place.level > 0 || place.hasLabel) writeRuns(page, toBoldRuns(runs), place);
   else printHeading(page, runs, '#'.repeat(leaf.heading), place);
 }
 
@@ -74,7 +86,7 @@ function printHeading(
     page.text += `${sign} `;
     page.nodes += 1;
     const from = page.text.length;
-    putRuns(page, own, place);
+    writeRuns(page, own, place);
     // Discord removes `#` from both ends of a heading.
     const shown = page.text.slice(from).replace(/^#/, '\\#').replace(/#$/, `#${ZERO_WIDTH_SPACE}`);
     page.text = page.text.slice(0, from) + shown;
@@ -110,7 +122,7 @@ function printCode(
     .map((line) => `\n${line.trim() === '' ? empty : prefix + line}`)
     .join('');
   page.joins = false;
-  putRaw(page, `\`\`\`${isName ? language : ''}${body}\n${prefix}\`\`\``);
+  writeRaw(page, `\`\`\`${isName ? language : ''}${body}\n${prefix}\`\`\``);
 }
 
 /** Discord does not parse lists deeper than this; deeper items get a bullet that is text. */
@@ -205,11 +217,11 @@ function startItem(
   const { level } = place;
   const { number, done } = item.marker;
   if (!isNativeMarker(item.marker, level)) {
-    putLabel(page, place, formatMarker(item.marker));
+    writeLabel(page, place, formatMarker(item.marker));
     return;
   }
   const text = number === undefined ? '- ' : `${number}. `;
-  const isNew = !continuesList(lists[level], list, item.marker);
+  const isNew = !isListContinuation(lists[level], list, item.marker);
   const open = (isNew ? undefined : lists[level]) ?? { list, width: text.length, next: undefined };
   open.next = number === undefined ? undefined : number + 1;
   lists.splice(level, lists.length, open);
@@ -219,12 +231,12 @@ function startItem(
   place.inItem = true;
   place.hasMarker = true;
   place.level += 1;
-  if (done !== undefined) putLabel(page, place, formatMarker({ done }));
+  if (done !== undefined) writeLabel(page, place, formatMarker({ done }));
 }
 
 /** Text before the content that Discord's lists cannot show: a checkbox, a footnote's name. */
-function putLabel(page: DiscordPage, place: LeafPlace, text: string): void {
-  putLiteral(page, { text, marks: [], behind: '' });
+function writeLabel(page: DiscordPage, place: LeafPlace, text: string): void {
+  writeLiteralText(page, { text, marks: [], behind: '' });
   place.hasLabel = true;
 }
 
@@ -234,7 +246,7 @@ function isNativeMarker({ label, number }: ItemMarker, level: number): boolean {
 }
 
 /** Whether Discord would show the next item of this list with exactly this number. */
-function continuesList(
+function isListContinuation(
   open: OpenList | undefined,
   list: LeafContainer | undefined,
   { number }: ItemMarker,
@@ -250,7 +262,7 @@ function continuesList(
  */
 function getGapBefore({ before, lists, items }: MessageLayout, leaf: Leaf): string {
   if (before === undefined) return '';
-  const shared = findCommonStart(before.within, leaf.within);
+  const shared = findCommonPrefix(before.within, leaf.within);
   const prefix = getContainerPrefix(shared, items);
   const level = shared.filter((container) => items.has(container)).length;
   const begins = findFirstItem(leaf);
@@ -258,8 +270,8 @@ function getGapBefore({ before, lists, items }: MessageLayout, leaf: Leaf): stri
   const runsIntoList =
     open !== undefined &&
     (begins === undefined
-      ? startsWithSpace(leaf)
-      : !continuesList(open, begins.list, begins.marker));
+      ? hasLeadingSpace(leaf)
+      : !isListContinuation(open, begins.list, begins.marker));
   const quotes = [findQuote(before), findQuote(leaf)];
   const runsIntoQuote =
     begins === undefined && !quotes.includes(undefined) && quotes[0] !== quotes[1];
@@ -293,6 +305,6 @@ function findFirstItem(leaf: Leaf) {
   return undefined;
 }
 
-function startsWithSpace(leaf: Leaf): boolean {
+function hasLeadingSpace(leaf: Leaf): boolean {
   return leaf.kind === 'text' && /^\s/.test(leaf.runs[0]?.text ?? '');
 }

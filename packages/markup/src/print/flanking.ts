@@ -47,7 +47,7 @@ function writeClosers(runs: readonly string[], before: string, after: string): s
   let outside = after;
   for (const [index, run] of [...runs.entries()].reverse()) {
     const inside = runs[index - 1]?.at(-1) ?? before;
-    const isCut = mayBePunctuation(inside) && !isEdge(outside);
+    const isCut = canBePunctuation(inside) && !isBoundaryCharacter(outside);
     written = (isCut ? ZERO_WIDTH_SPACE : '') + run + written;
     outside = isCut ? ZERO_WIDTH_SPACE : (run[0] ?? '');
   }
@@ -59,7 +59,7 @@ function writeOpeners(runs: readonly string[], before: string, after: string): s
   let outside = before;
   for (const [index, run] of runs.entries()) {
     const inside = runs[index + 1]?.[0] ?? after;
-    const isCut = mayBePunctuation(inside) && !isEdge(outside);
+    const isCut = canBePunctuation(inside) && !isBoundaryCharacter(outside);
     written += run + (isCut ? ZERO_WIDTH_SPACE : '');
     outside = isCut ? ZERO_WIDTH_SPACE : (run.at(-1) ?? '');
   }
@@ -67,11 +67,11 @@ function writeOpeners(runs: readonly string[], before: string, after: string): s
 }
 
 /** Newer versions of CommonMark count symbols as punctuation, too. */
-function mayBePunctuation(character: string): boolean {
+function canBePunctuation(character: string): boolean {
   return /[\p{P}\p{S}]/u.test(character);
 }
 
 /** Whether the character is whitespace or punctuation in every version of CommonMark. */
-function isEdge(character: string): boolean {
+function isBoundaryCharacter(character: string): boolean {
   return character === '' || /[\s\p{P}$+<=>^`|~]/u.test(character);
 }

@@ -5,19 +5,19 @@ import type { PrintedPart } from './lines.ts';
 import { type MarkerDialect, printMarkerBlocks } from './marker-blocks.ts';
 
 const GOOGLE_CHAT: MarkerDialect = {
-  escape: (text, place, rest) => breakTokens(text, place === 'text' ? TOKEN : PERSON, rest),
+  escape: (text, place, rest) => breakUpTokens(text, place === 'text' ? TOKEN : PERSON, rest),
   link: (url, text) => `<${percentEncode(url, UNFIT_IN_TOKEN)}|${text ?? url}>`,
   guards: 'around',
   prepare: prepareLinks,
   bullet: '-',
   blockStart: /^(?:>|[*-][^\S\n])/,
-  monospace,
+  monospace: formatMonospace,
   quotesMonospace: false,
 };
 
 const LIVE: MarkerDialect = {
   ...GOOGLE_CHAT,
-  escape: (text, place, rest) => (place === 'text' ? breakTokens(text, LINK, rest) : text),
+  escape: (text, place, rest) => (place === 'text' ? breakUpTokens(text, LINK, rest) : text),
 };
 
 /**
@@ -41,7 +41,7 @@ const TOKEN = new RegExp(`${PERSON.source}|${LINK.source}`, 'gi');
  * Inserts an invisible character into each token that begins in this text. The marker at the end of
  * the text has the same effect.
  */
-function breakTokens(text: string, tokens: RegExp, rest: string): string {
+function breakUpTokens(text: string, tokens: RegExp, rest: string): string {
   if (!text.includes('<')) return text;
   const line = text + rest;
   return line
@@ -63,8 +63,8 @@ function prepareLinks(runs: readonly TextRun[]): readonly TextRun[] {
 
 const FENCE = '```';
 
-function monospace(text: string): string {
+function formatMonospace(text: string): string {
   if (text.trim() === '') return text;
   const content = text.includes(FENCE) ? text.replaceAll(/`(?=`)/g, `\`${WORD_JOINER}`) : text;
-  return `${FENCE}\n${breakTokens(content, PERSON, '')}\n${FENCE}`;
+  return `${FENCE}\n${breakUpTokens(content, PERSON, '')}\n${FENCE}`;
 }

@@ -8,8 +8,8 @@ import type {
   TextRun,
 } from '../document.ts';
 import {
-  findCommonStart,
-  formatFixed,
+  findCommonPrefix,
+  formatFixedWidth,
   getLinePrefix,
   isFixedWidth,
   type PrintedPart,
@@ -36,7 +36,7 @@ export function printHtml(leaves: readonly Leaf[]): PrintedPart {
   let text = '';
   let open: readonly LeafContainer[] = [];
   for (const leaf of leaves) {
-    const common = findCommonStart(open, leaf.within).length;
+    const common = findCommonPrefix(open, leaf.within).length;
     text += closeAllContainers(open.slice(common));
     text += leaf.within
       .slice(common)
@@ -226,10 +226,10 @@ function printTelegramLeaf(writer: TelegramWriter, leaf: Leaf, from: number): vo
   // `pre` starts on a new line, so the bullet of its list item gets a separate one.
   if (hasMarker) writeEscaped(writer, `${first.trimEnd()}\n`);
   const language = leaf.kind === 'code' ? getLanguageClass(leaf.language) : undefined;
-  printPre(writer, formatFixed(leaf), language);
+  printPreformatted(writer, formatFixedWidth(leaf), language);
 }
 
-function printPre(writer: TelegramWriter, content: string, language?: string): void {
+function printPreformatted(writer: TelegramWriter, content: string, language?: string): void {
   writer.entities += 1;
   writer.text += language === undefined ? '<pre>' : `<pre><code class="${language}">`;
   writeEscaped(writer, content);

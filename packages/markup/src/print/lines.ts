@@ -9,11 +9,11 @@ import type {
   TextRun,
 } from '../document.ts';
 import {
-  deadenMentions,
-  deadenPlain,
   findCommonMarks,
   findLink,
-  formatAddressAfter,
+  formatUrlSuffix,
+  neutralizeMentions,
+  neutralizeTextMentions,
 } from '../transform/runs.ts';
 
 /** A printed part and the text that the platform counts. */
@@ -81,7 +81,7 @@ function getEmptyLinePrefix(before: Leaf | undefined, leaf: Leaf): string {
   return prefix.trimEnd();
 }
 
-export function findCommonStart<Item>(a: readonly Item[], b: readonly Item[]): readonly Item[] {
+export function findCommonPrefix<Item>(a: readonly Item[], b: readonly Item[]): readonly Item[] {
   let depth = 0;
   while (depth < a.length && a[depth] === b[depth]) depth += 1;
   return a.slice(0, depth);
@@ -159,16 +159,16 @@ function printPlainLeaf(leaf: Leaf, options: PlainOptions): string {
     .join('\n');
 }
 
-type FixedLeaf = CodeLeaf | GridLeaf | TableLeaf;
+type FixedWidthLeaf = CodeLeaf | GridLeaf | TableLeaf;
 
-export function isFixedWidth(leaf: Leaf): leaf is FixedLeaf {
+export function isFixedWidth(leaf: Leaf): leaf is FixedWidthLeaf {
   return leaf.kind !== 'text' && leaf.kind !== 'rule';
 }
 
 /**
  * The text of a fixed-width block; the transform keeps tables only for dialects with native tables.
  */
-export function formatFixed(leaf: FixedLeaf): string {
+export function formatFixedWidth(leaf: FixedWidthLeaf): string {
   if (leaf.kind === 'code') return leaf.text;
   if (leaf.kind === 'grid') return [...leaf.header, ...leaf.rows].join('\n');
   return printPlainLeaves([{ ...leaf, within: [] }], { addresses: true });
@@ -180,7 +180,7 @@ function listLeafLines(leaf: Leaf, options: PlainOptions): string[] {
       return formatRuns(leaf.runs, options).split('\n');
     case 'code':
     case 'grid':
-      return deadenPlain(formatFixed(leaf), options.pings).split('\n');
+      return neutralizeTextMentions(formatFixedWidth(leaf), options.pings).split('\n');
     case 'table':
       return [leaf.header, ...leaf.rows].map((row) =>
         row.map((cell) => formatRuns(cell, options).replaceAll('\n', ' ')).join(' | '),
@@ -191,7 +191,7 @@ function listLeafLines(leaf: Leaf, options: PlainOptions): string[] {
 }
 
 function formatRuns(all: readonly TextRun[], { addresses, pings }: PlainOptions): string {
-  const runs = pings === undefined ? all : deadenMentions(all.map(removeCodeMark), pings);
+  const runs = pings === undefined ? all : neutralizeMentions(all.map(removeCodeMark), pings);
   let text = '';
   let linked = '';
   for (const [index, run] of runs.entries()) {
@@ -199,7 +199,7 @@ function formatRuns(all: readonly TextRun[], { addresses, pings }: PlainOptions)
     const link = findLink(run);
     linked = link === undefined ? '' : linked + run.text;
     if (link === undefined || findLink(runs[index + 1]) === link) continue;
-    if (addresses) text += formatPlainAddress(linked, link.url, pings);
+    if (addresses) text += formatPlainUrl(linked, link.url, pings);
     linked = '';
   }
   return text;
@@ -209,9 +209,9 @@ function formatRuns(all: readonly TextRun[], { addresses, pings }: PlainOptions)
  * URLs stay unchanged, but a URL cannot contain an angle bracket, with which tokens of platforms
  * begin.
  */
-function formatPlainAddress(text: string, url: string, pings: PlainOptions['pings']): string {
-  const address = formatAddressAfter(text, url);
-  return address.includes('<') ? deadenPlain(address, pings) : address;
+function formatPlainUrl(text: string, url: string, pings: PlainOptions['pings']): string {
+  const address = formatUrlSuffix(text, url);
+  return address.includes('<') ? neutralizeTextMentions(address, pings) : address;
 }
 
 function removeCodeMark({ text, marks }: TextRun): TextRun {

@@ -1,7 +1,7 @@
 import type { ItemMarker, Leaf, LeafContainer, TextRun } from '../document.ts';
 import { WORD_JOINER } from './invisible.ts';
-import { formatFixed, formatMarker, isFixedWidth, type PrintedPart, RULE } from './lines.ts';
-import { guardMarkers, type MarkerSyntax, markedLines } from './marker-text.ts';
+import { formatFixedWidth, formatMarker, isFixedWidth, type PrintedPart, RULE } from './lines.ts';
+import { guardMarkers, type MarkerSyntax, printMarkedLines } from './marker-text.ts';
 
 /**
  * A line-based dialect: marks are single characters, quotes and items begin a line, fixed-width
@@ -37,7 +37,7 @@ function printGap(before: Leaf, leaf: Leaf, dialect: MarkerDialect): string {
   if (leaf.gap === 1) return '\n';
   const quote = findQuote(leaf);
   const isSame = quote >= 0 && before.within[quote] === leaf.within[quote];
-  const isQuoted = isSame && [before, leaf].every((each) => isShownQuoted(each, dialect));
+  const isQuoted = isSame && [before, leaf].every((each) => isPrintedAsQuote(each, dialect));
   return isQuoted ? `\n${quoteLine('')}\n` : '\n\n';
 }
 
@@ -45,38 +45,42 @@ function findQuote({ within }: Leaf): number {
   return within.findIndex(({ type }) => type === 'quote');
 }
 
-function isShownQuoted(leaf: Leaf, { quotesMonospace }: MarkerDialect): boolean {
+function isPrintedAsQuote(leaf: Leaf, { quotesMonospace }: MarkerDialect): boolean {
   return findQuote(leaf) >= 0 && (quotesMonospace || !isFixedWidth(leaf));
 }
 
 function printLeaf(leaf: Leaf, dialect: MarkerDialect): string {
-  const quoted = isShownQuoted(leaf, dialect);
-  const position = { ...positionOf(leaf, dialect), quoted };
+  const quoted = isPrintedAsQuote(leaf, dialect);
+  const position = { ...getLinePosition(leaf, dialect), quoted };
   const lines = isFixedWidth(leaf)
-    ? monospaceLines(position, formatFixed(leaf), dialect)
-    : textLines(position, leaf.kind === 'rule' ? [RULE] : writeLines(leaf.runs, dialect), dialect);
+    ? printMonospaceLines(position, formatFixedWidth(leaf), dialect)
+    : printTextLines(
+        position,
+        leaf.kind === 'rule' ? [RULE] : writeLines(leaf.runs, dialect),
+        dialect,
+      );
   const shown = quoted ? lines.map(quoteLine) : lines;
   return (position.above === '' ? shown : [position.above, ...shown]).join('\n');
 }
 
 function writeLines(runs: readonly TextRun[], dialect: MarkerDialect): string[] {
-  return markedLines(dialect.prepare?.(runs) ?? runs, dialect);
+  return printMarkedLines(dialect.prepare?.(runs) ?? runs, dialect);
 }
 
 /** A bullet gets a separate line, because fixed-width lines must all start in the same column. */
-function monospaceLines(
-  { quoted, first, hasMarker }: Position,
+function printMonospaceLines(
+  { quoted, first, hasMarker }: LinePosition,
   text: string,
   { monospace }: MarkerDialect,
 ): string[] {
   // In a quote each line is monospace separately, because clients disagree about monospace text
   // that spans quoted lines.
   const lines = quoted ? text.split('\n').map(monospace) : [monospace(text)];
-  return hasMarker ? [bareMarker(first), ...lines] : lines;
+  return hasMarker ? [formatStandaloneMarker(first), ...lines] : lines;
 }
 
-function textLines(
-  { first, rest, hasMarker }: Position,
+function printTextLines(
+  { first, rest, hasMarker }: LinePosition,
   lines: readonly string[],
   { blockStart }: MarkerDialect,
 ): string[] {
@@ -85,7 +89,7 @@ function textLines(
     prefix + (blockStart.test(prefix + line) ? WORD_JOINER : '') + line;
   return lines.map((line, index) => {
     if (index > 0) return line.trim() === '' ? '' : withPrefix(rest, line);
-    if (line.trim() === '') return bareMarker(first);
+    if (line.trim() === '') return formatStandaloneMarker(first);
     return hasMarker ? first + line.trimStart() : withPrefix(first, line);
   });
 }
@@ -96,7 +100,7 @@ const MAX_INDENTED_LEVELS = 4;
 const INDENT = '    ';
 const QUOTE = '> ';
 
-interface Position {
+interface LinePosition {
   /** Bullets of items that need a separate line, before a quote. */
   readonly above: string;
   readonly quoted: boolean;
@@ -112,25 +116,25 @@ interface Position {
  * quote must also start its line, so when an item begins with a quote, its bullet is on the line
  * above.
  */
-function positionOf(leaf: Leaf, dialect: MarkerDialect): Omit<Position, 'quoted'> {
+function getLinePosition(leaf: Leaf, dialect: MarkerDialect): Omit<LinePosition, 'quoted'> {
   const quote = findQuote(leaf);
   const begins = (index: number) => index >= leaf.fresh;
   const write = (marker: ItemMarker, isNative: boolean) =>
     marker.label === undefined
       ? formatMarker(marker, isNative ? dialect.bullet : '•')
       : dialect.escape(guardMarkers(formatMarker(marker), dialect), 'text', '');
-  const outer = itemPrefix(leaf.within.slice(0, Math.max(quote, 0)), begins, (marker) =>
+  const outer = buildItemPrefix(leaf.within.slice(0, Math.max(quote, 0)), begins, (marker) =>
     write(marker, false),
   );
-  const inner = itemPrefix(
+  const inner = buildItemPrefix(
     leaf.within.slice(quote + 1),
     (index) => begins(index + quote + 1),
     (marker, level) => write(marker, quote < 0 && level === 0),
   );
-  return { above: outer.hasMarker ? bareMarker(outer.first) : '', ...inner };
+  return { above: outer.hasMarker ? formatStandaloneMarker(outer.first) : '', ...inner };
 }
 
-function itemPrefix(
+function buildItemPrefix(
   within: readonly LeafContainer[],
   begins: (index: number) => boolean,
   write: (marker: ItemMarker, level: number) => string,
@@ -149,7 +153,7 @@ function itemPrefix(
 }
 
 /** A bullet on a line of its own; platforms show their own bullets only before text. */
-function bareMarker(prefix: string): string {
+function formatStandaloneMarker(prefix: string): string {
   const marker = prefix.trimEnd();
   return marker.endsWith('-') ? `${marker.slice(0, -1)}•` : marker;
 }

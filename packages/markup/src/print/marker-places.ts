@@ -1,20 +1,20 @@
 import {
-  characterAt,
-  characterBefore,
+  canBeInsideMark,
+  canBeOutsideMark,
+  getCharacterAt,
+  getCharacterBefore,
   isBetweenWords,
   isSafeInside,
   isSafeInsideCode,
   isSafeOutside,
   isWhiteSpace,
-  mayBeInside,
-  mayBeOutside,
 } from './word-edges.ts';
 
 /** The characters on both sides of each format. */
 export const MARKER = { bold: '*', italic: '_', strike: '~', code: '`' } as const;
 
 /** A format and its position in a line; offsets are in the line's text without markers. */
-export interface Stretch {
+export interface FormatSpan {
   readonly type: keyof typeof MARKER;
   readonly from: number;
   readonly to: number;
@@ -24,20 +24,20 @@ export interface Stretch {
  * The ranges that every client formats, trimmed at their ends, and the URLs outside links.
  * @param links the text of each link, in order.
  */
-export function settleStretches(
+export function resolveFormatSpans(
   text: string,
-  stretches: readonly Stretch[],
+  stretches: readonly FormatSpan[],
   links: readonly Span[],
-): { marks: Stretch[]; addresses: Span[] } {
+): { marks: FormatSpan[]; addresses: Span[] } {
   const codes = stretches
     .filter(({ type }) => type === 'code')
     .flatMap((code) => alignToWordEdges(text, code));
-  const addresses = findAddresses(text, codes, links);
+  const addresses = findUrls(text, codes, links);
   const marks = stretches.flatMap((stretch) => {
     if (stretch.type === 'code') return [];
     return subtractSpans(stretch, addresses)
       .flatMap((piece) => alignToWordEdges(text, piece))
-      .flatMap((piece) => keepOutOfLinks(text, piece, links));
+      .flatMap((piece) => trimAtLinks(text, piece, links));
   });
   const free = codes.filter((code) => subtractSpans(code, addresses)[0]?.to === code.to);
   const sorted = [...marks, ...free].sort((a, b) => a.from - b.from || b.to - a.to);
@@ -45,9 +45,9 @@ export function settleStretches(
 }
 
 /** Link text has no marks, so a mark that begins or ends in it ends before the link. */
-function keepOutOfLinks(text: string, stretch: Stretch, links: readonly Span[]): Stretch[] {
+function trimAtLinks(text: string, stretch: FormatSpan, links: readonly Span[]): FormatSpan[] {
   const isTorn =
-    ({ from, to }: Stretch) =>
+    ({ from, to }: FormatSpan) =>
     (link: Span) =>
       (link.from < from && from < link.to) || (link.from < to && to < link.to);
   const torn = links.filter(isTorn(stretch));
@@ -58,8 +58,8 @@ function keepOutOfLinks(text: string, stretch: Stretch, links: readonly Span[]):
 }
 
 /** The pieces of a range between spans; both ordered by position. */
-function subtractSpans(stretch: Stretch, spans: readonly Span[]): Stretch[] {
-  const pieces: Stretch[] = [];
+function subtractSpans(stretch: FormatSpan, spans: readonly Span[]): FormatSpan[] {
+  const pieces: FormatSpan[] = [];
   let from = stretch.from;
   for (const span of spans) {
     if (span.to <= from || span.from >= stretch.to) continue;
@@ -74,18 +74,22 @@ function subtractSpans(stretch: Stretch, spans: readonly Span[]): Stretch[] {
  * Moves whitespace at the ends outside the mark, and punctuation that separates the mark from a
  * word boundary.
  */
-function alignToWordEdges(text: string, { type, from, to }: Stretch): Stretch[] {
+function alignToWordEdges(text: string, { type, from, to }: FormatSpan): FormatSpan[] {
   const isInside = type === 'code' ? isSafeInsideCode : isSafeInside;
   const mayLeave = type === 'code' ? isWhiteSpace : isBetweenWords;
   let start = from;
-  for (let next = characterAt(text, start); start < to; next = characterAt(text, start)) {
-    if (isInside(next) && isSafeOutside(characterBefore(text, start))) break;
+  for (let next = getCharacterAt(text, start); start < to; next = getCharacterAt(text, start)) {
+    if (isInside(next) && isSafeOutside(getCharacterBefore(text, start))) break;
     if (!mayLeave(next)) return [];
     start += next.length;
   }
   let end = to;
-  for (let last = characterBefore(text, end); end > start; last = characterBefore(text, end)) {
-    if (isInside(last) && isSafeOutside(characterAt(text, end))) break;
+  for (
+    let last = getCharacterBefore(text, end);
+    end > start;
+    last = getCharacterBefore(text, end)
+  ) {
+    if (isInside(last) && isSafeOutside(getCharacterAt(text, end))) break;
     if (!mayLeave(last)) return [];
     end -= last.length;
   }
@@ -99,30 +103,30 @@ function alignToWordEdges(text: string, { type, from, to }: Stretch): Stretch[] 
  * character could open a mark, and a later one could close it. All other characters can stay
  * unchanged.
  */
-export function accidentalMarks(
+export function findAccidentalMarks(
   text: string,
-  marks: readonly Stretch[],
+  marks: readonly FormatSpan[],
   addresses: readonly Span[],
 ): number[] {
-  const places = literalMarkers(text, marks);
+  const places = findLiteralMarkers(text, marks);
   const lastClose: Record<string, number> = { '*': 0, _: 0, '~': 0, '`': 0 };
   const note = (marker: string, at: number) => {
     lastClose[marker] = Math.max(at, lastClose[marker] ?? 0);
   };
   for (const { type, to } of marks) note(MARKER[type], to);
-  for (const at of places) if (mayClose(text, at)) note(text[at] ?? '', at);
+  for (const at of places) if (canCloseMarker(text, at)) note(text[at] ?? '', at);
   // Text in a URL may count as closing, but the URL is never changed.
-  const inAddress = spanMembership(addresses.map((span) => withoutTail(text, span)));
+  const inAddress = createSpanChecker(addresses.map((span) => trimUrlTail(text, span)));
   return places.filter((at) => {
     if (inAddress(at)) return false;
     if (isInFence(text, at)) return true;
-    return (lastClose[text[at] ?? ''] ?? 0) > at + 1 && mayOpen(text, at);
+    return (lastClose[text[at] ?? ''] ?? 0) > at + 1 && canOpenMarker(text, at);
   });
 }
 
 /** Marker characters outside code, in order. */
-export function literalMarkers(text: string, marks: readonly Stretch[]): number[] {
-  const inCode = spanMembership(marks.filter(({ type }) => type === 'code'));
+export function findLiteralMarkers(text: string, marks: readonly FormatSpan[]): number[] {
+  const inCode = createSpanChecker(marks.filter(({ type }) => type === 'code'));
   const places: number[] = [];
   for (let at = 0; at < text.length; at += 1) {
     if (isMarkerCode(text.charCodeAt(at)) && !inCode(at)) places.push(at);
@@ -136,14 +140,14 @@ function isMarkerCode(code: number): boolean {
 }
 
 /** A URL without trailing brackets, full stops and markers. */
-function withoutTail(text: string, { from, to }: Span): Span {
+function trimUrlTail(text: string, { from, to }: Span): Span {
   let end = to;
-  while (end > from && !/[\p{L}\p{N}/]/u.test(characterBefore(text, end))) end -= 1;
+  while (end > from && !/[\p{L}\p{N}/]/u.test(getCharacterBefore(text, end))) end -= 1;
   return { from, to: end };
 }
 
 /** Checks increasing offsets for whether they are in one of these spans. */
-export function spanMembership(spans: readonly Span[]): (at: number) => boolean {
+export function createSpanChecker(spans: readonly Span[]): (at: number) => boolean {
   let next = 0;
   return (at) => {
     while ((spans[next]?.to ?? Number.POSITIVE_INFINITY) <= at) next += 1;
@@ -151,14 +155,14 @@ export function spanMembership(spans: readonly Span[]): (at: number) => boolean 
   };
 }
 
-function mayOpen(text: string, at: number): boolean {
-  if (!mayBeInside(characterAt(text, at + 1))) return false;
-  return text[at] === '`' || mayBeOutside(characterBefore(text, at));
+function canOpenMarker(text: string, at: number): boolean {
+  if (!canBeInsideMark(getCharacterAt(text, at + 1))) return false;
+  return text[at] === '`' || canBeOutsideMark(getCharacterBefore(text, at));
 }
 
-function mayClose(text: string, at: number): boolean {
-  if (!mayBeInside(characterBefore(text, at))) return false;
-  return text[at] === '`' || mayBeOutside(characterAt(text, at + 1));
+function canCloseMarker(text: string, at: number): boolean {
+  if (!canBeInsideMark(getCharacterBefore(text, at))) return false;
+  return text[at] === '`' || canBeOutsideMark(getCharacterAt(text, at + 1));
 }
 
 /** Three consecutive backticks open monospace text at any position, so they are separated. */
@@ -181,7 +185,7 @@ const ADDRESS = /https?:\/\/|www\.|(?<![a-z0-9.-])[a-z0-9.-]+\.[a-z]{2,}\//i;
  * @param codes code in the line, in order; URLs in it are code.
  * @param links the text of each link, in order; URLs in it belong to the link.
  */
-function findAddresses(text: string, codes: readonly Span[], links: readonly Span[]): Span[] {
+function findUrls(text: string, codes: readonly Span[], links: readonly Span[]): Span[] {
   if (!text.includes('/') && !text.includes('www.')) return [];
   const spans: Span[] = [];
   let code = 0;

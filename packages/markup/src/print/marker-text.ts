@@ -3,13 +3,13 @@ import { findLink } from '../transform/runs.ts';
 import { WORD_JOINER } from './invisible.ts';
 import { walkRuns } from './lines.ts';
 import {
-  accidentalMarks,
-  literalMarkers,
+  createSpanChecker,
+  type FormatSpan,
+  findAccidentalMarks,
+  findLiteralMarkers,
   MARKER,
+  resolveFormatSpans,
   type Span,
-  type Stretch,
-  settleStretches,
-  spanMembership,
 } from './marker-places.ts';
 
 /** The differences between dialects whose marks are single characters, such as `*bold*`. */
@@ -35,8 +35,8 @@ export type TextPlace = 'text' | 'code' | 'code-beside-ticks';
  * the line and start again on the next, inside words they are omitted, and text that only looks
  * like a mark is kept from becoming one.
  */
-export function markedLines(runs: readonly TextRun[], syntax: MarkerSyntax): string[] {
-  return plainLines(runs).map((line) => markLine(line, syntax));
+export function printMarkedLines(runs: readonly TextRun[], syntax: MarkerSyntax): string[] {
+  return splitPlainLines(runs).map((line) => markLine(line, syntax));
 }
 
 interface LinkSpan extends Span {
@@ -46,16 +46,16 @@ interface LinkSpan extends Span {
 /** A line without markers, and its formats and links, outermost first. */
 interface PlainLine {
   text: string;
-  readonly stretches: Stretch[];
+  readonly stretches: FormatSpan[];
   readonly links: LinkSpan[];
 }
 
-function newPlainLine(): PlainLine {
+function createPlainLine(): PlainLine {
   return { text: '', stretches: [], links: [] };
 }
 
-function plainLines(runs: readonly TextRun[]): PlainLine[] {
-  let line = newPlainLine();
+function splitPlainLines(runs: readonly TextRun[]): PlainLine[] {
+  let line = createPlainLine();
   const lines = [line];
   const open: { mark: RunMark; from: number; index: number }[] = [];
   const begin = (mark: RunMark) => {
@@ -81,7 +81,7 @@ function plainLines(runs: readonly TextRun[]): PlainLine[] {
         if (index > 0) {
           const marks = open.map(({ mark }) => mark);
           for (const _ of marks) end();
-          line = newPlainLine();
+          line = createPlainLine();
           lines.push(line);
           marks.forEach(begin);
         }
@@ -99,11 +99,11 @@ function isMarker(type: RunMark['type']): type is keyof typeof MARKER {
 function markLine({ text, stretches, links }: PlainLine, syntax: MarkerSyntax): string {
   const isPlain = stretches.length === 0 && links.length === 0 && !/[*_~`]/.test(text);
   if (isPlain) return syntax.escape(text, 'text', '');
-  const { marks, addresses } = settleStretches(text, stretches, links);
-  const inBare = spanMembership(links.filter((link) => isBare(text, link)));
-  const accidents = accidentalMarks(text, marks, addresses).filter((at) => !inBare(at));
-  const isCode = spanMembership(marks.filter(({ type }) => type === 'code'));
-  const hasTicks = literalMarkers(text, marks).some((at) => text[at] === '`');
+  const { marks, addresses } = resolveFormatSpans(text, stretches, links);
+  const inBare = createSpanChecker(links.filter((link) => isBareUrl(text, link)));
+  const accidents = findAccidentalMarks(text, marks, addresses).filter((at) => !inBare(at));
+  const isCode = createSpanChecker(marks.filter(({ type }) => type === 'code'));
+  const hasTicks = findLiteralMarkers(text, marks).some((at) => text[at] === '`');
   const codePlace = hasTicks ? 'code-beside-ticks' : 'code';
   const escapeText = (from: number, to: number) => {
     const place = isCode(from) ? codePlace : 'text';
@@ -120,7 +120,7 @@ function markLine({ text, stretches, links }: PlainLine, syntax: MarkerSyntax): 
 /** The longest text that could be a token by accident, in UTF-16 units; link texts are shorter. */
 const MAX_TOKEN = 600;
 
-function isBare(text: string, { url, from, to }: LinkSpan): boolean {
+function isBareUrl(text: string, { url, from, to }: LinkSpan): boolean {
   return to - from === url.length && text.startsWith(url, from) && BARE.test(url);
 }
 
@@ -182,7 +182,7 @@ function insertTokens({ text, insertions, links, escapeText, syntax }: MarkedLin
   let from = 0;
   for (const link of links) {
     out += write(from, link.from, AFTER_LINK_START - 1);
-    const shown = isBare(text, link) ? undefined : write(link.from, link.to, BEFORE_LINK_END);
+    const shown = isBareUrl(text, link) ? undefined : write(link.from, link.to, BEFORE_LINK_END);
     out += syntax.link?.(link.url, shown) ?? shown ?? '';
     from = link.to;
   }

@@ -3,27 +3,27 @@ import { findCommonMarks, joinEqualRuns } from '../transform/runs.ts';
 
 /** Rewrites runs so that no mark except code begins or ends with whitespace. */
 export function moveSpaceOutside(runs: readonly TextRun[]): TextRun[] {
-  const cut = runs.flatMap(cutSpace);
-  if (!cut.some(isSpace)) return joinEqualRuns(cut);
-  return joinEqualRuns(spaceOutside(spaceOutside(cut).toReversed()).toReversed());
+  const cut = runs.flatMap(splitSurroundingSpace);
+  if (!cut.some(isSpaceRun)) return joinEqualRuns(cut);
+  return joinEqualRuns(restrictSpaceMarks(restrictSpaceMarks(cut).toReversed()).toReversed());
 }
 
-export function isCode({ marks }: TextRun): boolean {
+export function isCodeRun({ marks }: TextRun): boolean {
   return marks.some(({ type }) => type === 'code');
 }
 
 /** Whitespace keeps only the marks of the text before it. */
-function spaceOutside(runs: readonly TextRun[]): TextRun[] {
+function restrictSpaceMarks(runs: readonly TextRun[]): TextRun[] {
   let before: readonly RunMark[] = [];
   return runs.map((run) => {
-    const marks = isSpace(run) ? findCommonMarks(run.marks, before) : run.marks;
+    const marks = isSpaceRun(run) ? findCommonMarks(run.marks, before) : run.marks;
     before = marks;
     return marks === run.marks ? run : { ...run, marks };
   });
 }
 
-function cutSpace(run: TextRun): TextRun | TextRun[] {
-  if (run.marks.length === 0 || isCode(run)) return run;
+function splitSurroundingSpace(run: TextRun): TextRun | TextRun[] {
+  if (run.marks.length === 0 || isCodeRun(run)) return run;
   const core = run.text.trim();
   if (core === run.text || core === '') return [run];
   const from = run.text.indexOf(core);
@@ -31,6 +31,6 @@ function cutSpace(run: TextRun): TextRun | TextRun[] {
   return texts.filter((text) => text !== '').map((text) => ({ ...run, text }));
 }
 
-function isSpace(run: TextRun): boolean {
-  return !isCode(run) && run.text.trim() === '';
+function isSpaceRun(run: TextRun): boolean {
+  return !isCodeRun(run) && run.text.trim() === '';
 }

@@ -6,7 +6,7 @@ import { type MarkerDialect, printMarkerBlocks } from './marker-blocks.ts';
 import type { TextPlace } from './marker-text.ts';
 
 const SLACK: MarkerDialect = {
-  escape: (text, place) => escapeEntities(place === 'code' ? text : defuse(text, place)),
+  escape: (text, place) => escapeEntities(place === 'code' ? text : escapeSlackText(text, place)),
   link: (url, text) => {
     const target = escapeEntities(percentEncode(url, UNFIT_IN_TOKEN));
     return text === undefined ? `<${target}>` : `<${target}|${text}>`;
@@ -17,7 +17,7 @@ const SLACK: MarkerDialect = {
   bullet: '•',
   // Slack accepts the entity for a quote, too, and needs no space after it.
   blockStart: /^\s*(?:>|&gt;)/,
-  monospace,
+  monospace: formatMonospace,
   quotesMonospace: false,
 };
 
@@ -45,7 +45,7 @@ const EMOJI = /:(?=(?:[\w'+-]{0,60}\p{L}[\p{L}\d_'+-]{0,60}|[+-]1|100|1234):)/gu
 /** The Chat SDK turns such names into mentions, except in text that it parses as code. */
 const NAME = /(?<![A-Za-z0-9_])@(?=[A-Za-z0-9_])/g;
 
-function defuse(text: string, place: TextPlace): string {
+function escapeSlackText(text: string, place: TextPlace): string {
   const defused = text.replaceAll(NAME, `@${ZERO_WIDTH_SPACE}`);
   return place === 'text' ? defused.replaceAll(EMOJI, `:${ZERO_WIDTH_SPACE}`) : defused;
 }
@@ -66,7 +66,7 @@ function escapeAroundMentions(text: string, place: TextPlace): string {
 const FENCE = '```';
 
 /** Slack hides the line breaks next to the fences. */
-function monospace(text: string): string {
+function formatMonospace(text: string): string {
   if (text.trim() === '') return text;
   const content = text.includes(FENCE) ? text.replaceAll(/`(?=`)/g, `\`${WORD_JOINER}`) : text;
   return `${FENCE}\n${escapeEntities(content)}\n${FENCE}`;

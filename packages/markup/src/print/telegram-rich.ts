@@ -8,7 +8,7 @@ import type {
   TextRun,
 } from '../document.ts';
 import { closeTag, escapeHtml, getLanguageClass, openTag } from './html.ts';
-import { findCommonStart, walkRuns } from './lines.ts';
+import { findCommonPrefix, walkRuns } from './lines.ts';
 
 /** The limits of one rich message; blocks and formats share one nesting limit. */
 const MAX = { characters: 32_768, blocks: 500, levels: 16, columns: 20 } as const;
@@ -84,7 +84,7 @@ class RichWriter {
   write(leaf: Leaf, fold: FoldEdge | undefined): void {
     for (const container of leaf.within.slice(leaf.fresh)) this.#begun.add(container);
     const path = this.#shownPath(leaf);
-    const common = findCommonStart(this.#open, path).length;
+    const common = findCommonPrefix(this.#open, path).length;
     this.#close(common);
     for (const container of path.slice(common)) this.#enter(container);
     this.#open = path;
@@ -144,7 +144,7 @@ class RichWriter {
 
   #leaf(leaf: Leaf, depth: number): void {
     this.#blocks += 1;
-    this.#levels = Math.max(this.#levels, depth + countLevels(leaf));
+    this.#levels = Math.max(this.#levels, depth + countNestingLevels(leaf));
     switch (leaf.kind) {
       case 'text':
         this.#paragraph(leaf);
@@ -165,7 +165,7 @@ class RichWriter {
   }
 
   #paragraph({ runs, heading }: TextLeaf): void {
-    const formula = findFormulaAlone(runs);
+    const formula = findStandaloneFormula(runs);
     if (formula !== undefined) this.#wrap('tg-math-block', () => this.#text(formula));
     else this.#wrap(heading === undefined ? 'p' : `h${heading}`, () => this.#runs(runs));
   }
@@ -239,7 +239,7 @@ function getTag(container: LeafContainer): string {
 }
 
 /** The nesting levels of a leaf itself: a row and a cell, and the formats of its text. */
-function countLevels(leaf: Leaf): number {
+function countNestingLevels(leaf: Leaf): number {
   const deepest = (runs: readonly TextRun[]) =>
     Math.max(0, ...runs.map(({ marks }) => marks.length));
   if (leaf.kind === 'text') return 1 + deepest(leaf.runs);
@@ -265,7 +265,7 @@ function stripDelimiters(text: string): string {
 }
 
 /** The LaTeX of a paragraph that consists of one formula on separate lines. */
-function findFormulaAlone(runs: readonly TextRun[]): string | undefined {
+function findStandaloneFormula(runs: readonly TextRun[]): string | undefined {
   const [only, ...others] = runs;
   if (only === undefined || others.length > 0 || !hasFormula([only])) return undefined;
   return /^(?:\$\$|\\\[)/.test(only.text) ? stripDelimiters(only.text) : undefined;

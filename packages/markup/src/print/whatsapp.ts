@@ -7,7 +7,7 @@ import { type MarkerDialect, printMarkerBlocks } from './marker-blocks.ts';
 const WHATSAPP: MarkerDialect = {
   escape: (text) => text,
   guards: 'before',
-  prepare: withBars,
+  prepare: replaceSpoilersWithBars,
   bullet: '-',
   blockStart: /^(?:[>*-]|\d{1,2}\.)[^\S\n]/,
   monospace: toMonospace,
@@ -39,26 +39,26 @@ const BARS = '||';
  * Spoiler marks become text, because they are WhatsApp's own syntax; the bars get the marks that
  * both sides share.
  */
-function withBars(runs: readonly TextRun[]): readonly TextRun[] {
-  if (!runs.some(isSpoiler)) return runs;
+function replaceSpoilersWithBars(runs: readonly TextRun[]): readonly TextRun[] {
+  if (!runs.some(isSpoilerRun)) return runs;
   const out: TextRun[] = [];
   for (const [index, run] of runs.entries()) {
     const before = runs[index - 1];
-    if (isSpoiler(run) !== isSpoiler(before)) {
+    if (isSpoilerRun(run) !== isSpoilerRun(before)) {
       const marks = run.marks.filter((mark) =>
         before?.marks.some((other) => isSameMark(mark, other)),
       );
-      out.push({ text: BARS, marks: marks.filter(isNoSpoiler) });
+      out.push({ text: BARS, marks: marks.filter(isNonSpoilerMark) });
     }
-    out.push({ ...run, marks: run.marks.filter(isNoSpoiler) });
+    out.push({ ...run, marks: run.marks.filter(isNonSpoilerMark) });
   }
-  return isSpoiler(runs.at(-1)) ? [...out, { text: BARS, marks: [] }] : out;
+  return isSpoilerRun(runs.at(-1)) ? [...out, { text: BARS, marks: [] }] : out;
 }
 
-function isSpoiler(run: TextRun | undefined): boolean {
-  return run !== undefined && !run.marks.every(isNoSpoiler);
+function isSpoilerRun(run: TextRun | undefined): boolean {
+  return run !== undefined && !run.marks.every(isNonSpoilerMark);
 }
 
-function isNoSpoiler({ type }: RunMark): boolean {
+function isNonSpoilerMark({ type }: RunMark): boolean {
   return type !== 'spoiler';
 }

@@ -28,18 +28,18 @@ export function isSafeInside(character: string): boolean {
  * meaning in code.
  */
 export function isSafeInsideCode(character: string): boolean {
-  return mayBeInside(character) && !INVISIBLE.test(character);
+  return canBeInsideMark(character) && !INVISIBLE.test(character);
 }
 
 /** Whether some client may see a mark with this character next to it on the outside. */
-export function mayBeOutside(character: string): boolean {
+export function canBeOutsideMark(character: string): boolean {
   if (isAsciiLetter(character)) return false;
   if (character === WORD_JOINER) return false;
   return !WORD.test(character) || DOUBTFUL.test(character);
 }
 
 /** Whether some client may see a mark with this character next to it on the inside. */
-export function mayBeInside(character: string): boolean {
+export function canBeInsideMark(character: string): boolean {
   if (isAsciiLetter(character)) return true;
   return character !== '' && character !== WORD_JOINER && !WHITE_SPACE.test(character);
 }
@@ -58,13 +58,13 @@ export function isBetweenWords(character: string): boolean {
 }
 
 /** The code point that starts at this offset; empty at the end. */
-export function characterAt(text: string, at: number): string {
+export function getCharacterAt(text: string, at: number): string {
   const first = text[at] ?? '';
   return isSurrogate(first) ? text.slice(at, at + 2) : first;
 }
 
 /** The code point that ends before this offset; empty at the start. */
-export function characterBefore(text: string, at: number): string {
+export function getCharacterBefore(text: string, at: number): string {
   const last = text[at - 1] ?? '';
   return isSurrogate(last) ? text.slice(Math.max(0, at - 2), at) : last;
 }

@@ -1,6 +1,6 @@
 import type { CodeLeaf, GridLeaf, Leaf, TableLeaf, TextLeaf, TextRun } from '../document.ts';
 import { sliceRuns } from '../transform/runs.ts';
-import { BREAKS, type RankCut, rankText } from './split-points.ts';
+import { BREAKS, type RankSplit, rankText } from './split-points.ts';
 
 const END = Number.POSITIVE_INFINITY;
 
@@ -9,14 +9,14 @@ const END = Number.POSITIVE_INFINITY;
  * between words; inside a word, link or code span only if that alone is too long.
  * @returns undefined if none of the paragraph should or can be in this part.
  */
-export function cutText(leaf: TextLeaf, space: PartSpace): [TextLeaf, TextLeaf] | undefined {
+export function splitText(leaf: TextLeaf, space: PartSpace): [TextLeaf, TextLeaf] | undefined {
   const text = getTextWithin(leaf.runs, space.window);
   const stretch = (from: number, to: number): TextLeaf => ({
     ...leaf,
     runs: sliceTrimmedRuns(leaf.runs, from, to),
     fresh: from === 0 ? leaf.fresh : leaf.within.length,
   });
-  const at = findBestCut({ text, rank: rankText(leaf.runs, text), stretch }, space);
+  const at = findBestSplit({ text, rank: rankText(leaf.runs, text), stretch }, space);
   if (at === undefined) return undefined;
   return [stretch(0, at), stretch(at, END)];
 }
@@ -32,7 +32,7 @@ const CHARACTER = BREAKS + 1;
  * language; empty lines at the cut are dropped.
  * @returns undefined if none of the code should or can be in this part.
  */
-export function cutCode(leaf: CodeLeaf, space: PartSpace): [CodeLeaf, CodeLeaf] | undefined {
+export function splitCode(leaf: CodeLeaf, space: PartSpace): [CodeLeaf, CodeLeaf] | undefined {
   const text = trimEmptyStart(leaf.text);
   const near = text.slice(0, space.window);
   const stretch = (from: number, to: number): CodeLeaf => {
@@ -40,12 +40,12 @@ export function cutCode(leaf: CodeLeaf, space: PartSpace): [CodeLeaf, CodeLeaf] 
     const kept = trimEmptyEnd(trimEmptyStart(text.slice(start, to)));
     return { ...leaf, text: kept, fresh: from === 0 ? leaf.fresh : leaf.within.length };
   };
-  const at = findBestCut({ text: near, rank: rankCode(near), stretch }, space);
+  const at = findBestSplit({ text: near, rank: rankCode(near), stretch }, space);
   if (at === undefined) return undefined;
   return [stretch(0, at), stretch(at, text.length)];
 }
 
-function rankCode(text: string): RankCut {
+function rankCode(text: string): RankSplit {
   return (at) => {
     if (text[at] === '\n') return isEmptyLine(text, at + 1) ? EMPTY_LINE : LINE;
     return text[at - 1] === ' ' ? WORD : CHARACTER;
@@ -71,7 +71,7 @@ function trimEmptyEnd(text: string): string {
  * Cuts a table or grid between rows; both halves show the header.
  * @returns undefined if not even the first row fits.
  */
-export function cutRows<Rows extends GridLeaf | TableLeaf>(
+export function splitRows<Rows extends GridLeaf | TableLeaf>(
   leaf: Rows,
   space: PartSpace,
 ): [Rows, Rows] | undefined {
@@ -82,9 +82,9 @@ export function cutRows<Rows extends GridLeaf | TableLeaf>(
 }
 
 /** Text that has to be cut, up to the maximum that a part can hold. */
-interface CuttableText {
+interface SplittableText {
   readonly text: string;
-  readonly rank: RankCut;
+  readonly rank: RankSplit;
   stretch(from: number, to: number): Leaf;
 }
 
@@ -93,12 +93,12 @@ interface CuttableText {
  * that the next part can hold as a whole.
  * @returns undefined if none of the text should or can be in this part.
  */
-function findBestCut(cuttable: CuttableText, space: PartSpace): number | undefined {
+function findBestSplit(cuttable: SplittableText, space: PartSpace): number | undefined {
   const cutBefore = space.cutsIn(cuttable.text);
   const load = (at: number) => space.load(cuttable.stretch(0, cutBefore(at)));
   let most = cutBefore(findLargestWithinLoad(cuttable.text.length - 1, load));
   while (most > 0) {
-    const at = findBestUpTo(most, cuttable, space, cutBefore);
+    const at = findBestSplitUpTo(most, cuttable, space, cutBefore);
     // Less text may need more space: a mark that works only at the end of a word may need an
     // invisible character.
     if (at === undefined || load(at) <= 1) return at;
@@ -107,24 +107,29 @@ function findBestCut(cuttable: CuttableText, space: PartSpace): number | undefin
   return undefined;
 }
 
-function findBestUpTo(
+function findBestSplitUpTo(
   most: number,
-  { text, rank, stretch }: CuttableText,
+  { text, rank, stretch }: SplittableText,
   space: PartSpace,
-  cutBefore: CutBefore,
+  cutBefore: FindSplitBefore,
 ): number | undefined {
-  const upper = findBestAbove(most / 2, most, rank, cutBefore);
-  const torn = computeBreakHarm(rank(upper));
+  const upper = findBestSplitAbove(most / 2, most, rank, cutBefore);
+  const torn = computeBreakPenalty(rank(upper));
   if (torn === 0) return upper;
-  const start = findLastBelow(most / 2, rank, cutBefore, torn);
-  const end = findFirstBeyond(upper, text.length, rank, torn);
+  const start = findLastSplitBelow(most / 2, rank, cutBefore, torn);
+  const end = findFirstSplitBeyond(upper, text.length, rank, torn);
   if (space.loadAlone(stretch(start, end)) > 1) return upper;
   if (start > 0) return start;
   return space.isEmpty ? upper : undefined;
 }
 
 /** The best position in the upper half of the text that fits; the later one if equal. */
-function findBestAbove(least: number, most: number, rank: RankCut, cutBefore: CutBefore): number {
+function findBestSplitAbove(
+  least: number,
+  most: number,
+  rank: RankSplit,
+  cutBefore: FindSplitBefore,
+): number {
   let best = { at: most, rank: rank(most) };
   for (let at = most - 1; at >= least && at > 0 && best.rank > 0; at -= 1) {
     const value = rank(at);
@@ -136,19 +141,24 @@ function findBestAbove(least: number, most: number, rank: RankCut, cutBefore: Cu
 /**
  * The start of the unit that would be split: the last position in the lower half with a lower rank.
  */
-function findLastBelow(half: number, rank: RankCut, cutBefore: CutBefore, torn: number): number {
+function findLastSplitBelow(
+  half: number,
+  rank: RankSplit,
+  cutBefore: FindSplitBefore,
+  torn: number,
+): number {
   let at = Math.ceil(half) - 1;
-  while (at > 0 && (computeBreakHarm(rank(at)) >= torn || cutBefore(at) !== at)) at -= 1;
+  while (at > 0 && (computeBreakPenalty(rank(at)) >= torn || cutBefore(at) !== at)) at -= 1;
   return Math.max(at, 0);
 }
 
-function findFirstBeyond(from: number, length: number, rank: RankCut, torn: number): number {
+function findFirstSplitBeyond(from: number, length: number, rank: RankSplit, torn: number): number {
   let at = from + 1;
-  while (at < length && computeBreakHarm(rank(at)) >= torn) at += 1;
+  while (at < length && computeBreakPenalty(rank(at)) >= torn) at += 1;
   return at;
 }
 
-function computeBreakHarm(rank: number): number {
+function computeBreakPenalty(rank: number): number {
   return Math.floor(rank / BREAKS);
 }
 
@@ -163,7 +173,7 @@ export interface PartSpace {
   readonly window: number;
   /** Whether the part is empty, so that the leaf has to begin in it. */
   readonly isEmpty: boolean;
-  cutsIn(text: string): CutBefore;
+  cutsIn(text: string): FindSplitBefore;
 }
 
 /** The text of the first runs, truncated to `length` UTF-16 units. */
@@ -196,10 +206,10 @@ function hasRunText({ text }: TextRun): boolean {
  * The last offset up to `at` where the text may be cut; 0 if its first character extends beyond
  * `at`.
  */
-type CutBefore = (at: number) => number;
+type FindSplitBefore = (at: number) => number;
 
 /** Cuts that never split a user-perceived character, such as a family emoji or a flag. */
-export function createGraphemeCuts(text: string): CutBefore {
+export function createGraphemeSplitFinder(text: string): FindSplitBefore {
   if (isSimpleText(text)) return (at) => at;
   // The segmenter is created on demand, because creating it costs more than processing most texts.
   const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
@@ -210,7 +220,7 @@ export function createGraphemeCuts(text: string): CutBefore {
 }
 
 /** Cuts between code points, for a single character longer than a part. */
-export function createCodePointCuts(text: string): CutBefore {
+export function createCodePointSplitFinder(text: string): FindSplitBefore {
   return (at) => (isLowSurrogate(text.charCodeAt(at)) ? at - 1 : at);
 }
 

@@ -4,7 +4,7 @@ import type { TextRun } from '../document.ts';
  * The penalty for a cut at an offset; lower is better. From `BREAKS` on, the cut splits a unit, and
  * each further multiple of it is a worse split.
  */
-export type RankCut = (at: number) => number;
+export type RankSplit = (at: number) => number;
 
 /** The lowest penalty that splits a unit. */
 export const BREAKS = 10;
@@ -23,12 +23,12 @@ const NOT_LAST = `“‘«‹([{¿¡「『（【《〈〔［｛`;
 const SPACELESS = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\u3000-\u303f\uff00-\uff65]/u;
 
 /** Ranks the positions in a paragraph: between lines, sentences, words, characters. */
-export function rankText(runs: readonly TextRun[], text: string): RankCut {
+export function rankText(runs: readonly TextRun[], text: string): RankSplit {
   const inSpan = markSpans(runs, text.length);
-  return (at) => rankAt(text, at) + (inSpan[at] === 1 ? INSIDE_SPAN : 0);
+  return (at) => rankPosition(text, at) + (inSpan[at] === 1 ? INSIDE_SPAN : 0);
 }
 
-function rankAt(text: string, at: number): number {
+function rankPosition(text: string, at: number): number {
   // Inside a Latin word, where most offsets are, no other check is needed.
   if (isLatinUnit(text.charCodeAt(at - 1)) && isLatinUnit(text.charCodeAt(at))) return CHARACTER;
   const before = text[at - 1] ?? '\n';

@@ -13,7 +13,7 @@ import {
 } from '../document.ts';
 import { PartPrinter } from '../part-printer.ts';
 import { runAllSteps } from '../steps.ts';
-import { splitLeaves, splitNumbered } from './split.ts';
+import { splitLeaves, splitWithPartNumbers } from './split.ts';
 
 const ADDRESS = 'https://e.org/a?b=c';
 /** Only headers use these letters, because splitting repeats headers. */
@@ -191,7 +191,7 @@ describe('numbering the parts of any document', () => {
     fc.assert(
       fc.property(anyLeaves, targets, (leaves, target) => {
         const room = new PartPrinter({ ...target, maxLength: target.maxLength + 40 });
-        const parts = runAllSteps(splitNumbered(leaves, room, 0.6));
+        const parts = runAllSteps(splitWithPartNumbers(leaves, room, 0.6));
         for (const [index, part] of parts.entries()) {
           const label = parts.length === 1 ? [] : part.slice(-1);
           const expected = parts.length === 1 ? '' : `(${index + 1}/${parts.length})`;

@@ -10,13 +10,13 @@ import type { Steps } from '../steps.ts';
 import { findLink, spellOutLinks } from '../transform/runs.ts';
 import { createRowContainers, formatHeader, formatRowTexts } from '../transform/tables.ts';
 import {
-  createCodePointCuts,
-  createGraphemeCuts,
-  cutCode,
-  cutRows,
-  cutText,
+  createCodePointSplitFinder,
+  createGraphemeSplitFinder,
   findLargestWithinLoad,
   type PartSpace,
+  splitCode,
+  splitRows,
+  splitText,
 } from './cut.ts';
 
 export interface SplitRoom {
@@ -42,7 +42,7 @@ export function* splitLeaves(leaves: readonly Leaf[], room: SplitRoom): Steps<Le
   // the number of remaining leaves.
   const waiting = leaves.toReversed();
   while (waiting.length > 0) {
-    const ahead = takeAhead(waiting, room.window);
+    const ahead = takeLookahead(waiting, room.window);
     const { head, rest } = createNextPart(ahead, room);
     for (const leaf of rest.toReversed()) waiting.push(leaf);
     if (head.some(isVisibleLeaf)) parts.push(head);
@@ -52,7 +52,7 @@ export function* splitLeaves(leaves: readonly Leaf[], room: SplitRoom): Steps<Le
 }
 
 /** Takes leaves from the stack: all that are left, or more than a part can hold. */
-function takeAhead(waiting: Leaf[], window: number): Leaf[] {
+function takeLookahead(waiting: Leaf[], window: number): Leaf[] {
   const ahead: Leaf[] = [];
   let length = 0;
   for (let leaf = waiting.pop(); leaf !== undefined; leaf = waiting.pop()) {
@@ -78,7 +78,7 @@ function createNextPart(ahead: Leaf[], room: SplitRoom): SplitStep {
   const fitting = findLargestWithinLoad(ahead.length - 1, (count) =>
     room.load(ahead.slice(0, count)),
   );
-  return findGoodBoundary(ahead, fitting, room) ?? cutNext(ahead, fitting, room);
+  return findGoodBoundary(ahead, fitting, room) ?? splitNextLeaf(ahead, fitting, room);
 }
 
 /** The best position between leaves that leaves the part full enough; the later one if equal. */
@@ -106,7 +106,7 @@ function findGoodBoundary(
 function rankBoundary(before: Leaf | undefined, after: Leaf | undefined): number | undefined {
   if (before === undefined || after === undefined || isHeadingLeaf(before)) return undefined;
   const inside = Math.min(after.fresh, after.within.length);
-  return inside * 2 + (after.gap === 2 ? 0 : 1) + (announcesNext(before) ? 0.5 : 0);
+  return inside * 2 + (after.gap === 2 ? 0 : 1) + (isIntroducingLeaf(before) ? 0.5 : 0);
 }
 
 function isHeadingLeaf(leaf: Leaf): boolean {
@@ -114,7 +114,7 @@ function isHeadingLeaf(leaf: Leaf): boolean {
 }
 
 /** A line such as "Run this:" belongs to the next leaf. */
-function announcesNext(leaf: Leaf): boolean {
+function isIntroducingLeaf(leaf: Leaf): boolean {
   return leaf.kind === 'text' && /[:：]\s*$/.test(leaf.runs.at(-1)?.text.slice(-8) ?? '');
 }
 
@@ -122,7 +122,7 @@ function splitAtBoundary(leaves: readonly Leaf[], count: number): SplitStep {
   return { head: leaves.slice(0, count), rest: leaves.slice(count) };
 }
 
-function cutNext(ahead: Leaf[], fitting: number, room: SplitRoom): SplitStep {
+function splitNextLeaf(ahead: Leaf[], fitting: number, room: SplitRoom): SplitStep {
   const before = ahead.slice(0, fitting);
   const after = ahead.slice(fitting + 1);
   const next = ahead[fitting];
@@ -132,34 +132,34 @@ function cutNext(ahead: Leaf[], fitting: number, room: SplitRoom): SplitStep {
     loadAlone: (stretch) => room.load([stretch]),
     window: room.window,
     isEmpty: fitting === 0,
-    cutsIn: createGraphemeCuts,
+    cutsIn: createGraphemeSplitFinder,
   };
-  const halves = cutLeaf(next, space);
-  if (halves !== undefined) return createStepAfter(before, halves, after);
+  const halves = splitLeaf(next, space);
+  if (halves !== undefined) return createSplitStep(before, halves, after);
   const withoutHeadings = 1 + before.findLastIndex((leaf) => !isHeadingLeaf(leaf));
   if (withoutHeadings > 0) return splitAtBoundary(ahead, withoutHeadings);
   // A heading that fills the part, or precedes a link or row that fits only into a separate part.
   if (fitting > 0) return splitAtBoundary(ahead, fitting);
-  const simpler = simplifyOversized(next);
+  const simpler = simplifyOversizedLeaf(next);
   if (simpler !== undefined) return { head: [], rest: [...simpler, ...after] };
   // A single character longer than a part has to be broken; the smallest piece fits every target.
-  const broken = cutLeaf(next, { ...space, cutsIn: createCodePointCuts });
-  return broken === undefined ? splitAtBoundary(ahead, 1) : createStepAfter(before, broken, after);
+  const broken = splitLeaf(next, { ...space, cutsIn: createCodePointSplitFinder });
+  return broken === undefined ? splitAtBoundary(ahead, 1) : createSplitStep(before, broken, after);
 }
 
-function createStepAfter(before: Leaf[], [head, tail]: [Leaf, Leaf], after: Leaf[]): SplitStep {
+function createSplitStep(before: Leaf[], [head, tail]: [Leaf, Leaf], after: Leaf[]): SplitStep {
   return { head: [...before, head], rest: isVisibleLeaf(tail) ? [tail, ...after] : after };
 }
 
-function cutLeaf(leaf: Leaf, space: PartSpace): [Leaf, Leaf] | undefined {
+function splitLeaf(leaf: Leaf, space: PartSpace): [Leaf, Leaf] | undefined {
   switch (leaf.kind) {
     case 'text':
-      return cutText(leaf, space);
+      return splitText(leaf, space);
     case 'code':
-      return cutCode(leaf, space);
+      return splitCode(leaf, space);
     case 'grid':
     case 'table':
-      return cutRows(leaf, space);
+      return splitRows(leaf, space);
     case 'rule':
       return undefined;
   }
@@ -171,7 +171,7 @@ function cutLeaf(leaf: Leaf, space: PartSpace): [Leaf, Leaf] | undefined {
  * @param mostLabel a label that fills more of a part than this share, 0 to 1, is omitted from all
  * parts.
  */
-export function* splitNumbered(
+export function* splitWithPartNumbers(
   leaves: readonly Leaf[],
   room: SplitRoom,
   mostLabel: number,
@@ -204,7 +204,7 @@ function createPartLabel(index: string, count: string): Leaf {
  * list, then with its first words unmarked.
  * @returns Undefined when the leaf cannot be simplified further.
  */
-function simplifyOversized(leaf: Leaf): Leaf[] | undefined {
+function simplifyOversizedLeaf(leaf: Leaf): Leaf[] | undefined {
   switch (leaf.kind) {
     case 'table':
       return moveFirstRowToItem(leaf);
@@ -219,7 +219,13 @@ function simplifyOversized(leaf: Leaf): Leaf[] | undefined {
       ];
     case 'code':
       return leaf.language === undefined
-        ? [{ ...leaf, kind: 'text', runs: [{ text: neutralizePings(leaf.text), marks: [] }] }]
+        ? [
+            {
+              ...leaf,
+              kind: 'text',
+              runs: [{ text: neutralizeCodeMentions(leaf.text), marks: [] }],
+            },
+          ]
         : [{ ...leaf, language: undefined }];
     case 'text':
       return simplifyText(leaf);
@@ -247,13 +253,13 @@ function removeFirstMarks(first: TextRun, runs: readonly TextRun[]): TextRun[] {
   const marked = end < 0 ? runs : runs.slice(0, end);
   const bare = spellOutLinks(marked).map(({ text, marks }) => {
     const wasCode = marks.some(({ type }) => type === 'code');
-    return { text: wasCode ? neutralizePings(text) : text, marks: [] };
+    return { text: wasCode ? neutralizeCodeMentions(text) : text, marks: [] };
   });
   return [...bare, ...runs.slice(marked.length)];
 }
 
 /** Code notifies no one, so text that was code must not notify anyone either. */
-function neutralizePings(text: string): string {
+function neutralizeCodeMentions(text: string): string {
   return text.replaceAll('@', '@\u200b');
 }
 

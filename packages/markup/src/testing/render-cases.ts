@@ -13,7 +13,7 @@ export const lines = (...all: string[]) => all.join('\n');
 export const visible = (text: string) => text.replaceAll('\u2060', '¦').replaceAll('\u200b', '·');
 
 /** A function that returns the visible text of each part. */
-export function createTexts(target: RenderTarget): RenderTexts {
+export function createTextRenderer(target: RenderTarget): RenderTexts {
   return (markdown, changes) =>
     render(markdown, { ...target, ...changes }).map(({ text }) => visible(text));
 }

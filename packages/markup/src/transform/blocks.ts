@@ -1,11 +1,11 @@
-import { type RenderTarget, restoreLiteral, toVisibleText } from '@parley/core';
+import { decodeLiteralText, type RenderTarget, toDisplayText } from '@parley/core';
 import type { Nodes, Root, RootContent } from 'mdast';
 import type { DialectCapabilities } from '../capabilities.ts';
 import type { ItemMarker, Leaf, LeafContainer, TableLeaf, TextRun } from '../document.ts';
-import type { ParsedStretch } from '../parse/parse.ts';
+import type { ParsedSegment } from '../parse/parse.ts';
 import { createStepCounter, type Steps } from '../steps.ts';
-import { type InlineContext, isLineBreak, markAll, toRuns } from './inlines.ts';
-import { deadenMentions, deadenPlain, joinEqualRuns } from './runs.ts';
+import { addMarkToRuns, type InlineContext, isLineBreak, toRuns } from './inlines.ts';
+import { joinEqualRuns, neutralizeMentions, neutralizeTextMentions } from './runs.ts';
 import {
   chooseRowGap,
   createRowContainers,
@@ -29,7 +29,7 @@ const PIECE = 100;
  * @param mentions `live` keeps text that would notify people unchanged.
  */
 export function* toLeaves(
-  pieces: readonly ParsedStretch[],
+  pieces: readonly ParsedSegment[],
   capabilities: DialectCapabilities,
   mentions?: RenderTarget['mentions'],
 ): Steps<Leaf[]> {
@@ -45,18 +45,18 @@ export function* toLeaves(
     const gap = pieces[index - 1]?.endsBlank === false ? 1 : 2;
     // The leaves are not spread into `push`, because a piece with many leaves would overflow the
     // stack.
-    for (const leaf of findBeginnings(draftPiece(piece, gap, context))) {
-      leaves.push(finishLeaf(leaf, pings));
+    for (const leaf of assignContainerStarts(draftPiece(piece, gap, context))) {
+      leaves.push(sanitizeLeaf(leaf, pings));
     }
   }
   return leaves;
 }
 
 function draftPiece(
-  piece: ParsedStretch,
+  piece: ParsedSegment,
   gap: 1 | 2,
   context: Omit<BlockContext, 'source'>,
-): Draft[] {
+): LeafDraft[] {
   if (piece.type === 'literal') return draftLiteral(piece.text, gap);
   if (piece.type === 'code') {
     if (piece.text.trim() === '') return [];
@@ -68,7 +68,10 @@ function draftPiece(
 }
 
 /** Determines which containers begin with which leaf; containers in `before` began earlier. */
-function findBeginnings(drafts: readonly Draft[], before: readonly LeafContainer[] = []): Leaf[] {
+function assignContainerStarts(
+  drafts: readonly LeafDraft[],
+  before: readonly LeafContainer[] = [],
+): Leaf[] {
   const seen = new Set<LeafContainer>(before);
   return drafts.map((draft) => {
     const first = draft.within.findIndex((container) => !seen.has(container));
@@ -78,7 +81,7 @@ function findBeginnings(drafts: readonly Draft[], before: readonly LeafContainer
 }
 
 /** Text as written, with a leaf for each paragraph. */
-function draftLiteral(text: string, firstGap: 1 | 2): Draft[] {
+function draftLiteral(text: string, firstGap: 1 | 2): LeafDraft[] {
   return text
     .split('\n\n')
     .filter((paragraph) => paragraph.trim() !== '')
@@ -110,7 +113,11 @@ function collectReferences(roots: readonly Root[]): {
 }
 
 /** A leaf without information about which containers begin with it. */
-type Draft = Leaf extends infer Kind ? (Kind extends Leaf ? Omit<Kind, 'fresh'> : never) : never;
+type LeafDraft = Leaf extends infer Kind
+  ? Kind extends Leaf
+    ? Omit<Kind, 'fresh'>
+    : never
+  : never;
 
 interface BlockContext extends InlineContext {
   /** The source text that positions refer to. */
@@ -130,8 +137,8 @@ function draftBlocks(
   nodes: readonly RootContent[],
   place: DraftPlace,
   context: BlockContext,
-): Draft[] {
-  const drafts: Draft[] = [];
+): LeafDraft[] {
+  const drafts: LeafDraft[] = [];
   // A block without visible content passes its empty line on to the next block.
   let left: 1 | 2 = 1;
   for (const [index, node] of nodes.entries()) {
@@ -161,8 +168,8 @@ function getLastLine(node: Nodes): number {
   return last.position?.end.line ?? 0;
 }
 
-function draftBlock(node: RootContent, place: DraftPlace, context: BlockContext): Draft[] {
-  const text = (runs: readonly TextRun[]): Draft[] =>
+function draftBlock(node: RootContent, place: DraftPlace, context: BlockContext): LeafDraft[] {
+  const text = (runs: readonly TextRun[]): LeafDraft[] =>
     runs.length === 0 ? [] : [{ kind: 'text', runs, ...place }];
   switch (node.type) {
     case 'paragraph':
@@ -186,14 +193,14 @@ function draftBlock(node: RootContent, place: DraftPlace, context: BlockContext)
     case 'html':
       return isLineBreak(node.value.trim()) ? [] : text([{ text: node.value, marks: [] }]);
     case 'definition':
-      return context.used.has(node.identifier) ? [] : text(draftAsWritten(node, context));
+      return context.used.has(node.identifier) ? [] : text(toRawRuns(node, context));
     default:
-      return text(draftAsWritten(node, context));
+      return text(toRawRuns(node, context));
   }
 }
 
-function draftAsWritten(node: Nodes, context: BlockContext): TextRun[] {
-  return [{ text: restoreLiteral(getSource(node, context)), marks: [] }];
+function toRawRuns(node: Nodes, context: BlockContext): TextRun[] {
+  return [{ text: decodeLiteralText(getSource(node, context)), marks: [] }];
 }
 
 function getSource({ position }: Nodes, { source }: BlockContext): string {
@@ -220,13 +227,13 @@ function draftHeading(
   node: Extract<RootContent, { type: 'heading' }>,
   place: DraftPlace,
   context: BlockContext,
-): Draft[] {
+): LeafDraft[] {
   const runs = toRuns(node.children, context);
   if (runs.length === 0) return [];
   const underline = findAccidentalUnderline(getSource(node, context));
   if (underline !== undefined) {
     const below: DraftPlace = { within: place.within, gap: 1 };
-    const rule: Draft =
+    const rule: LeafDraft =
       underline.length < MIN_RULE
         ? { kind: 'text', runs: [{ text: underline, marks: [] }], ...below }
         : { kind: 'rule', ...below };
@@ -234,7 +241,7 @@ function draftHeading(
   }
   const shown =
     node.depth > context.capabilities.headingLevels
-      ? markAll(runs, { type: 'bold' }, context)
+      ? addMarkToRuns(runs, { type: 'bold' }, context)
       : runs;
   return [{ kind: 'text', runs: shown, heading: node.depth, ...place }];
 }
@@ -251,10 +258,10 @@ function draftList(
   list: Extract<RootContent, { type: 'list' }>,
   place: DraftPlace,
   context: BlockContext,
-): Draft[] {
+): LeafDraft[] {
   const numbers = list.ordered ? listNumbers(list, context) : [];
   let inside: LeafContainer[] = [...place.within, { type: 'list', start: numbers[0] }];
-  return list.children.flatMap((item, index): Draft[] => {
+  return list.children.flatMap((item, index): LeafDraft[] => {
     const number = numbers[index];
     const isJump = number !== undefined && index > 0 && number !== (numbers[index - 1] ?? 0) + 1;
     // Platforms number lists automatically.
@@ -293,7 +300,7 @@ function draftItem(
   children: readonly RootContent[],
   place: DraftPlace,
   context: BlockContext,
-): Draft[] {
+): LeafDraft[] {
   const drafts = draftBlocks(children, place, context);
   return drafts.length === 0 ? [{ kind: 'text', runs: [], ...place }] : drafts;
 }
@@ -302,9 +309,9 @@ function draftFootnote(
   node: Extract<RootContent, { type: 'footnoteDefinition' }>,
   { within, gap }: DraftPlace,
   context: BlockContext,
-): Draft[] {
+): LeafDraft[] {
   const list: LeafContainer = { type: 'list', start: undefined };
-  const label = deadenPlain(node.label ?? node.identifier, context.pings);
+  const label = neutralizeTextMentions(node.label ?? node.identifier, context.pings);
   const item: LeafContainer = { type: 'item', marker: { label } };
   return draftItem(node.children, { within: [...within, list, item], gap }, context);
 }
@@ -313,7 +320,7 @@ function draftTable(
   node: Extract<RootContent, { type: 'table' }>,
   place: DraftPlace,
   context: BlockContext,
-): Draft[] {
+): LeafDraft[] {
   const table = readTable(node, context);
   const { tables } = context.capabilities;
   if (tables === 'native') return [{ kind: 'table', ...table, ...place }];
@@ -324,7 +331,7 @@ function draftWithoutTable(
   table: Pick<TableLeaf, 'align' | 'header' | 'rows'>,
   place: DraftPlace,
   gridColumns: number,
-): Draft[] {
+): LeafDraft[] {
   const rows = table.rows.filter((row) => !row.every(isEmptyCell));
   if (rows.length === 0 && table.header.every(isEmptyCell)) return [];
   const grid = layOutGrid({ ...table, rows }, gridColumns);
@@ -351,13 +358,16 @@ export function simplifyLeaf(leaf: Leaf, capabilities: DialectCapabilities): rea
     const { within, fresh, gap, ...table } = leaf;
     const { gridColumns } = tables;
     const drafts = draftWithoutTable(table, { within, gap }, gridColumns);
-    return findBeginnings(drafts, within.slice(0, fresh));
+    return assignContainerStarts(drafts, within.slice(0, fresh));
   }
   if (leaf.kind !== 'text') return [leaf];
   const runs = removeFormulas(leaf.runs);
   if (leaf.heading === undefined) return runs === leaf.runs ? [leaf] : [{ ...leaf, runs }];
   return [
-    { ...leaf, runs: markAll(runs, { type: 'bold' }, { capabilities, addresses: new Map() }) },
+    {
+      ...leaf,
+      runs: addMarkToRuns(runs, { type: 'bold' }, { capabilities, addresses: new Map() }),
+    },
   ];
 }
 
@@ -368,21 +378,21 @@ function removeFormulas(runs: readonly TextRun[]): readonly TextRun[] {
   );
 }
 
-type PingRules = DialectCapabilities['pings'];
+type MentionRules = DialectCapabilities['pings'];
 
 /**
  * Finishes the text of a document: removes unprintable characters and prevents mentions from
  * notifying people.
  */
-function finishLeaf(leaf: Leaf, pings: PingRules): Leaf {
+function sanitizeLeaf(leaf: Leaf, pings: MentionRules): Leaf {
   switch (leaf.kind) {
     case 'text':
-      return { ...leaf, runs: finishRuns(leaf.runs, pings) };
+      return { ...leaf, runs: sanitizeRuns(leaf.runs, pings) };
     case 'code':
-      return { ...leaf, text: toVisibleText(leaf.text) };
+      return { ...leaf, text: toDisplayText(leaf.text) };
     case 'table': {
       const finish = (row: readonly (readonly TextRun[])[]) =>
-        row.map((cell) => finishRuns(cell, pings));
+        row.map((cell) => sanitizeRuns(cell, pings));
       return { ...leaf, header: finish(leaf.header), rows: leaf.rows.map(finish) };
     }
     case 'grid':
@@ -391,10 +401,10 @@ function finishLeaf(leaf: Leaf, pings: PingRules): Leaf {
   }
 }
 
-function finishRuns(runs: readonly TextRun[], pings: PingRules): readonly TextRun[] {
+function sanitizeRuns(runs: readonly TextRun[], pings: MentionRules): readonly TextRun[] {
   const clean = runs.map((run) => {
-    const text = toVisibleText(run.text);
+    const text = toDisplayText(run.text);
     return text === run.text ? run : { ...run, text };
   });
-  return deadenMentions(clean, pings);
+  return neutralizeMentions(clean, pings);
 }

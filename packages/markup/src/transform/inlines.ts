@@ -1,4 +1,4 @@
-import { toVisibleText } from '@parley/core';
+import { toDisplayText } from '@parley/core';
 import type { PhrasingContent } from 'mdast';
 import type { DialectCapabilities } from '../capabilities.ts';
 import { hasVisibleText, type RunMark, type TextRun } from '../document.ts';
@@ -36,7 +36,7 @@ function flattenInlines(
   marks: readonly RunMark[],
   context: InlineContext,
 ): InlineRun[] {
-  const tags = readTags(nodes);
+  const tags = findMeaningfulTags(nodes);
   let underlines = 0;
   let before: HtmlTagMeaning | undefined;
   return nodes.flatMap((node) => {
@@ -124,7 +124,7 @@ function createLinkRuns(
   marks: readonly RunMark[],
   context: InlineContext,
 ): InlineRun[] {
-  const mark: RunMark = { type: 'link', url: toVisibleText(url.replaceAll(/\p{Cc}/gu, '')) };
+  const mark: RunMark = { type: 'link', url: toDisplayText(url.replaceAll(/\p{Cc}/gu, '')) };
   const runs = flattenInlines(children, addMark(marks, mark), context);
   const shown = runs.some(({ text }) => hasVisibleText(text))
     ? runs
@@ -166,7 +166,7 @@ function filterAllowedMarks(
 }
 
 /** Puts a mark around all runs, following the dialect's rules. */
-export function markAll(
+export function addMarkToRuns(
   runs: readonly TextRun[],
   mark: RunMark,
   context: InlineContext,
@@ -243,7 +243,7 @@ export function isLineBreak(html: string): boolean {
  * The meaningful tags among these siblings: line breaks, and underlines that begin and end within
  * them, properly nested. All other HTML is text.
  */
-function readTags(
+function findMeaningfulTags(
   siblings: readonly PhrasingContent[],
 ): ReadonlyMap<PhrasingContent, HtmlTagMeaning> {
   if (!siblings.some(({ type }) => type === 'html')) return NO_TAGS;

@@ -73,7 +73,7 @@ export function isLinkable(url: string, rule: LinkRule): boolean {
 }
 
 /** Whether the text already shows the URL, as a bare URL does. */
-export function showsAddress(text: string, url: string): boolean {
+export function containsUrl(text: string, url: string): boolean {
   return text === url || url === `http://${text}` || url === `mailto:${text}`;
 }
 
@@ -85,7 +85,7 @@ export function spellOutLinks(runs: readonly TextRun[]): TextRun[] {
     out.push(link === undefined ? run : { ...run, marks: run.marks.filter((m) => m !== link) });
     if (link === undefined || findLink(runs[index + 1]) === link) continue;
     const shown = runs.filter((other) => findLink(other) === link);
-    const address = formatAddressAfter(shown.map(({ text }) => text).join(''), link.url);
+    const address = formatUrlSuffix(shown.map(({ text }) => text).join(''), link.url);
     if (address !== '') out.push({ text: address, marks: [] });
   }
   return out;
@@ -95,8 +95,8 @@ export function spellOutLinks(runs: readonly TextRun[]): TextRun[] {
  * The URL after a link's text for readers who cannot follow the link; empty if the text contains
  * it.
  */
-export function formatAddressAfter(text: string, url: string): string {
-  if (url === '' || showsAddress(text, url)) return '';
+export function formatUrlSuffix(text: string, url: string): string {
+  if (url === '' || containsUrl(text, url)) return '';
   return ` (${url})`;
 }
 
@@ -104,7 +104,7 @@ export function findLink(run: TextRun | undefined): (RunMark & { type: 'link' })
   return run?.marks.find((mark) => mark.type === 'link');
 }
 
-type PingRules = DialectCapabilities['pings'];
+type MentionRules = DialectCapabilities['pings'];
 
 /** Inserted after the first character of a mention: it is invisible, but no name begins with it. */
 const ZERO_WIDTH_SPACE = '\u200b';
@@ -119,11 +119,14 @@ const ADDRESS =
  * do not prevent a notification (`@**name**` notifies); code does, and so does a URL, which must
  * stay unchanged.
  */
-export function deadenMentions(runs: readonly TextRun[], pings: PingRules): readonly TextRun[] {
+export function neutralizeMentions(
+  runs: readonly TextRun[],
+  pings: MentionRules,
+): readonly TextRun[] {
   if (pings === undefined) return runs;
-  const places = findPings(runs.map(({ text }) => text).join(''), pings);
+  const places = findMentions(runs.map(({ text }) => text).join(''), pings);
   if (places.length === 0) return runs;
-  const addresses = findBareAddresses(runs);
+  const addresses = findBareUrls(runs);
   let from = 0;
   let next = 0;
   return runs.map((run) => {
@@ -141,8 +144,8 @@ export function deadenMentions(runs: readonly TextRun[], pings: PingRules): read
   });
 }
 
-export function deadenPlain(text: string, pings: PingRules): string {
-  return pings === undefined ? text : breakAutoLinks(text, findPings(text, pings));
+export function neutralizeTextMentions(text: string, pings: MentionRules): string {
+  return pings === undefined ? text : breakAutoLinks(text, findMentions(text, pings));
 }
 
 function breakAutoLinks(text: string, places: readonly number[]): string {
@@ -155,7 +158,7 @@ function breakAutoLinks(text: string, places: readonly number[]): string {
   return dead + text.slice(from);
 }
 
-function findPings(text: string, pings: RegExp | 'usernames'): number[] {
+function findMentions(text: string, pings: RegExp | 'usernames'): number[] {
   const places: number[] = [];
   if (pings === 'usernames') {
     for (let at = text.indexOf('@'); at >= 0; at = text.indexOf('@', at + 1)) {
@@ -173,12 +176,12 @@ function isUsername(text: string, at: number): boolean {
   return !/[\p{L}\p{N}_]$/u.test(before.slice(-2)) && !ADDRESS.test(before);
 }
 
-function findBareAddresses(runs: readonly TextRun[]): ReadonlySet<RunMark> {
+function findBareUrls(runs: readonly TextRun[]): ReadonlySet<RunMark> {
   const texts = new Map<RunMark & { type: 'link' }, string>();
   for (const run of runs) {
     const link = findLink(run);
     if (link !== undefined) texts.set(link, (texts.get(link) ?? '') + run.text);
   }
-  const bare = [...texts].filter(([{ url }, text]) => showsAddress(text, url));
+  const bare = [...texts].filter(([{ url }, text]) => containsUrl(text, url));
   return new Set(bare.map(([link]) => link));
 }

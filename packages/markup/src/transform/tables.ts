@@ -1,4 +1,4 @@
-import { toVisibleText } from '@parley/core';
+import { toDisplayText } from '@parley/core';
 import type { Table } from 'mdast';
 import {
   type Alignment,
@@ -33,7 +33,7 @@ export function readTable(table: Table, context: InlineContext): TableContent {
 }
 
 function getCellText(cell: TableCell): string {
-  return toVisibleText(cell.map(({ text }) => text).join(''));
+  return toDisplayText(cell.map(({ text }) => text).join(''));
 }
 
 export function isEmptyCell(cell: TableCell): boolean {
@@ -150,7 +150,7 @@ export function layOutGrid(
   { align, header, rows }: TableContent,
   columns: number,
 ): { header: string[]; rows: string[] } | undefined {
-  if ([header, ...rows].some((row) => row.some(losesMeaning))) return undefined;
+  if ([header, ...rows].some((row) => row.some(wouldLoseFormatting))) return undefined;
   const names = header.map(splitCellLines);
   const lines = rows.map((row) => row.map(splitCellLines));
   const widths = names.map((_, column) =>
@@ -195,7 +195,7 @@ function splitCellLines(cell: TableCell): string[] {
 }
 
 /** Bold text stays readable in a grid, but links, strikethrough and spoilers would be lost. */
-function losesMeaning(cell: TableCell): boolean {
+function wouldLoseFormatting(cell: TableCell): boolean {
   return cell.some(
     ({ text, marks }) =>
       marks.some(({ type }) => type === 'link' || type === 'strike' || type === 'spoiler') ||

@@ -1,11 +1,11 @@
 import type { ModelTool, ModelToolCall } from '../chat-model.ts';
 import { isObject, type JsonObject } from '../json-object.ts';
-import { fitValue, type Misfit } from './fit-value.ts';
-import { readLenientJson } from './lenient-json.ts';
+import { coerceValue, type SchemaMismatch } from './fit-value.ts';
+import { parseLenientJson } from './lenient-json.ts';
 import { resolveToolName } from './tool-name.ts';
 
 /** A call in the form that its tool accepts, or the reason why it cannot be converted. */
-export type FittedCall =
+export type CoercedCall =
   | { readonly kind: 'fits'; readonly call: ModelToolCall }
   | { readonly kind: 'no-tool'; readonly problem: string }
   /** The tool exists, but its arguments do not match its schema; `problem` tells the model why. */
@@ -16,7 +16,7 @@ export type FittedCall =
  * possible: corrects a misspelled tool name, and adapts the arguments to the schema. A call that is
  * already valid is returned unchanged.
  */
-export function fitCall(call: ModelToolCall, offered: readonly ModelTool[]): FittedCall {
+export function coerceCall(call: ModelToolCall, offered: readonly ModelTool[]): CoercedCall {
   const named = resolveToolName(
     call.name,
     offered.map(({ name }) => name),
@@ -26,7 +26,7 @@ export function fitCall(call: ModelToolCall, offered: readonly ModelTool[]): Fit
   const { name } = named;
   const tool = offered.find((one) => one.name === name);
   const known = name === call.name ? call : { ...call, name };
-  const read = readArguments(call.arguments);
+  const read = parseArguments(call.arguments);
   if (!read.ok) {
     return {
       kind: 'misfit',
@@ -35,9 +35,9 @@ export function fitCall(call: ModelToolCall, offered: readonly ModelTool[]): Fit
     };
   }
   const schema = tool?.inputSchema ?? {};
-  const fitted = fitArguments(read.value, schema);
+  const fitted = coerceArguments(read.value, schema);
   if ('problem' in fitted)
-    return { kind: 'misfit', call: known, problem: describeMisfit(fitted.problem) };
+    return { kind: 'misfit', call: known, problem: describeMismatch(fitted.problem) };
   const isAsWritten = fitted.value === read.value && read.isJson;
   return {
     kind: 'fits',
@@ -71,13 +71,13 @@ const MAX_ENCODED = 3;
  * Parses the arguments as an object; for a tool without parameters, models write an empty string or
  * a placeholder.
  */
-function readArguments(written: string): ParsedArguments {
+function parseArguments(written: string): ParsedArguments {
   if (/^\s*(?:null|none|undefined|""|\[\s*\])?\s*$/i.test(written)) {
     return { ok: true, value: {}, isJson: written.trim() === '' };
   }
   let text = written;
   for (let times = 0; times < MAX_ENCODED; times += 1) {
-    const read = readLenientJson(text);
+    const read = parseLenientJson(text);
     if (!read.ok) return read;
     const { value } = read;
     if (isObject(value)) return { ok: true, value, isJson: times === 0 && isStrictJson(written) };
@@ -127,12 +127,12 @@ const LABELS: ReadonlySet<string> = new Set([
   'id',
 ]);
 
-function fitArguments(
+function coerceArguments(
   value: JsonObject,
   schema: ModelTool['inputSchema'],
-): { readonly value: unknown } | { readonly problem: Misfit } {
+): { readonly value: unknown } | { readonly problem: SchemaMismatch } {
   const inner = unwrapArguments(value, schema);
-  const fitted = fitValue(inner ?? value, schema, schema);
+  const fitted = coerceValue(inner ?? value, schema, schema);
   return fitted.ok ? fitted : { problem: fitted.problem };
 }
 
@@ -156,7 +156,7 @@ function unwrapArguments(
     return null;
   const given = value[wrapper];
   const read =
-    typeof given === 'string' ? readLenientJson(given) : { ok: true as const, value: given };
+    typeof given === 'string' ? parseLenientJson(given) : { ok: true as const, value: given };
   if (!read.ok || !isObject(read.value)) return null;
   const inner = unwrapArguments(read.value, schema, layers - 1);
   if (inner !== null) return inner;
@@ -166,7 +166,7 @@ function unwrapArguments(
 }
 
 /** Formats an error such as `at: expected text, but got 5`. */
-function describeMisfit({ path, expected, found }: Misfit): string {
+function describeMismatch({ path, expected, found }: SchemaMismatch): string {
   const where = path === '' ? 'the arguments' : path;
   return found === undefined
     ? `${where} is missing: expected ${expected}`

@@ -1,10 +1,10 @@
 import { isPlaceholder } from '@parley/core';
-import { readDate } from './read-date.ts';
+import { toIsoDateOrTime } from './read-date.ts';
 
 /**
  * A string, number, boolean or null that matches the schema, or a description of what was expected.
  */
-export type FittedScalar =
+export type CoercedScalar =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly expected: string };
 
@@ -18,21 +18,21 @@ export function formatShortJson(value: unknown): string {
 }
 
 /** Adapts a value to the types, values and format of a scalar schema. */
-export function fitScalar(
+export function coerceScalar(
   value: unknown,
   schema: Readonly<Record<string, unknown>>,
   types: readonly string[],
-): FittedScalar {
+): CoercedScalar {
   const allowed = describeAllowedValues(schema);
-  if (allowed !== null) return fitAllowed(value, allowed);
+  if (allowed !== null) return coerceToAllowedValue(value, allowed);
   for (const type of types) {
     if (isOfType(value, type))
-      return type === 'string' ? fitText(String(value), schema) : { ok: true, value };
+      return type === 'string' ? coerceText(String(value), schema) : { ok: true, value };
   }
   const meanings = types.flatMap((type) => listConversions(value, type));
   const [only] = meanings;
   if (meanings.length === 1)
-    return typeof only === 'string' ? fitText(only, schema) : { ok: true, value: only };
+    return typeof only === 'string' ? coerceText(only, schema) : { ok: true, value: only };
   return { ok: false, expected: types.map(getTypeName).join(' or ') };
 }
 
@@ -62,7 +62,7 @@ function describeAllowedValues({ enum: values, const: one }: Readonly<Record<str
  * Finds the value in the schema's list that matches if case and separators are ignored; null unless
  * exactly one matches.
  */
-function fitAllowed(value: unknown, allowed: readonly unknown[]): FittedScalar {
+function coerceToAllowedValue(value: unknown, allowed: readonly unknown[]): CoercedScalar {
   const isSame = (one: unknown) => JSON.stringify(one) === JSON.stringify(value);
   if (allowed.some(isSame)) return { ok: true, value };
   const written = Array.isArray(value) && value.length === 1 ? value[0] : value;
@@ -139,16 +139,16 @@ function listConversions(
 }
 
 /** Adapts a string to a schema that excludes the empty string or requires a date in ISO 8601. */
-function fitText(text: string, schema: Readonly<Record<string, unknown>>): FittedScalar {
+function coerceText(text: string, schema: Readonly<Record<string, unknown>>): CoercedScalar {
   const { format, minLength, pattern } = schema;
   const mustSaySomething =
     (typeof minLength === 'number' && minLength > 0) ||
     (typeof format === 'string' && FORMATS.has(format)) ||
-    (typeof pattern === 'string' && !matchesNothing(pattern));
+    (typeof pattern === 'string' && !matchesEmptyString(pattern));
   if (text === '' && mustSaySomething) return { ok: false, expected: 'text that is not empty' };
   if (format !== 'date' && format !== 'date-time' && format !== 'time')
     return { ok: true, value: text };
-  return { ok: true, value: readDate(text, format) ?? text };
+  return { ok: true, value: toIsoDateOrTime(text, format) ?? text };
 }
 
 const FORMATS: ReadonlySet<string> = new Set([
@@ -166,7 +166,7 @@ const FORMATS: ReadonlySet<string> = new Set([
 ]);
 
 /** Whether the pattern matches the empty string; this check is instant for any pattern. */
-function matchesNothing(pattern: string): boolean {
+function matchesEmptyString(pattern: string): boolean {
   try {
     return new RegExp(pattern, 'u').test('');
   } catch {

@@ -1,20 +1,20 @@
 import { isPlaceholder } from '@parley/core';
 import { isObject, type JsonObject } from '../json-object.ts';
-import { fitScalar, formatShortJson } from './fit-scalar.ts';
-import { readLenientJson } from './lenient-json.ts';
+import { coerceScalar, formatShortJson } from './fit-scalar.ts';
+import { parseLenientJson } from './lenient-json.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 
 /** A value that matches a schema in its form, or the first position at which it does not. */
-export type FitResult =
+export type CoercionResult =
   | { readonly ok: true; readonly value: unknown }
-  | { readonly ok: false; readonly problem: Misfit };
+  | { readonly ok: false; readonly problem: SchemaMismatch };
 
 /**
  * The position at which a value does not match. `path` has the form `items.2.name`; it is empty for
  * the whole value.
  */
-export interface Misfit {
+export interface SchemaMismatch {
   readonly path: string;
   readonly expected: string;
   /** The value as truncated JSON; absent if there is none. */
@@ -30,13 +30,13 @@ const MAX_DEPTH = 40;
  */
 const MAX_STEPS = 20_000;
 
-interface FitPosition {
+interface CoercionPosition {
   readonly root: Schema;
   readonly path: readonly string[];
   readonly budget: { left: number };
 }
 
-class OutOfStepsError extends Error {}
+class StepLimitError extends Error {}
 
 /**
  * Adapts a value to a JSON Schema if the schema allows only one interpretation: a number written as
@@ -46,33 +46,33 @@ class OutOfStepsError extends Error {}
  * none of them reveals what the model meant. A value that takes too many steps is also left to the
  * tool's validation.
  */
-export function fitValue(value: unknown, schema: unknown, root: Schema): FitResult {
+export function coerceValue(value: unknown, schema: unknown, root: Schema): CoercionResult {
   try {
-    return fitAt(value, schema, { root, path: [], budget: { left: MAX_STEPS } });
+    return coerceValueAt(value, schema, { root, path: [], budget: { left: MAX_STEPS } });
   } catch (error) {
-    if (error instanceof OutOfStepsError) return { ok: true, value };
+    if (error instanceof StepLimitError) return { ok: true, value };
     throw error;
   }
 }
 
-function fitAt(value: unknown, given: unknown, place: FitPosition): FitResult {
+function coerceValueAt(value: unknown, given: unknown, place: CoercionPosition): CoercionResult {
   place.budget.left -= 1;
-  if (place.budget.left < 0) throw new OutOfStepsError();
+  if (place.budget.left < 0) throw new StepLimitError();
   const schema = resolveReference(given, place.root);
   if (schema === null || place.path.length > MAX_DEPTH) return { ok: true, value };
   let current = value;
   for (const part of toList(schema.allOf)) {
-    const fitted = fitAt(current, part, place);
+    const fitted = coerceValueAt(current, part, place);
     if (!fitted.ok) return fitted;
     current = fitted.value;
   }
   const choices = [...toList(schema.anyOf), ...toList(schema.oneOf)];
   if (choices.length > 0) {
-    const fitted = fitChoice(current, choices, place);
+    const fitted = coerceToAlternative(current, choices, place);
     if (!fitted.ok) return fitted;
     current = fitted.value;
   }
-  return fitTyped(current, schema, place);
+  return coerceTypedValue(current, schema, place);
 }
 
 /** The schema that a reference points to; null if it allows any value or is unknown. */
@@ -93,8 +93,12 @@ function resolveReference(given: unknown, root: Schema): Schema | null {
  * Adapts a value to one of several schemas: the first that accepts the value unchanged, otherwise
  * the only possible interpretation.
  */
-function fitChoice(value: unknown, choices: readonly unknown[], place: FitPosition): FitResult {
-  const fitted = choices.map((choice) => fitAt(value, choice, place));
+function coerceToAlternative(
+  value: unknown,
+  choices: readonly unknown[],
+  place: CoercionPosition,
+): CoercionResult {
+  const fitted = choices.map((choice) => coerceValueAt(value, choice, place));
   if (fitted.some((one) => one.ok && one.value === value)) return { ok: true, value };
   const meanings = new Map(
     fitted.flatMap((one) => (one.ok ? [[JSON.stringify(one.value), one]] : [])),
@@ -113,76 +117,85 @@ function fitChoice(value: unknown, choices: readonly unknown[], place: FitPositi
     meanings.size > 1
       ? `one of several meanings (${[...meanings.keys()].join(' or ')})`
       : [...new Set(failed.map((one) => one.expected))].join(' or ');
-  return createMisfit(place, expected, value);
+  return createMismatch(place, expected, value);
 }
 
-function fitTyped(value: unknown, schema: Schema, place: FitPosition): FitResult {
+function coerceTypedValue(value: unknown, schema: Schema, place: CoercionPosition): CoercionResult {
   const types = listTypes(schema);
   if (schema.enum === undefined && schema.const === undefined) {
     if (isObject(value) && (types.length === 0 || types.includes('object')))
-      return fitObject(value, schema, place);
+      return coerceObject(value, schema, place);
     if (Array.isArray(value) && (types.length === 0 || types.includes('array')))
-      return fitItems(value, schema, place);
+      return coerceItems(value, schema, place);
     if (types.length === 0) return { ok: true, value };
   }
-  const scalar = fitScalar(value, schema, types);
+  const scalar = coerceScalar(value, schema, types);
   if (scalar.ok) return scalar;
-  const structure = fitStructure(value, schema, types, place);
-  return structure ?? createMisfit(place, scalar.expected, value);
+  const structure = coerceStructure(value, schema, types, place);
+  return structure ?? createMismatch(place, scalar.expected, value);
 }
 
 /**
  * A list or an object that was written as text, or whose brackets are missing; null if it is
  * neither.
  */
-function fitStructure(
+function coerceStructure(
   value: unknown,
   schema: Schema,
   types: readonly string[],
-  place: FitPosition,
-): FitResult | null {
+  place: CoercionPosition,
+): CoercionResult | null {
   const wantsObject = types.includes('object');
   const wantsList = types.includes('array');
   if (typeof value === 'string' && (wantsObject || wantsList) && /^\s*(?:[[{]|`{3})/.test(value)) {
-    const read = readLenientJson(value);
+    const read = parseLenientJson(value);
     const isMeant =
       read.ok && (isObject(read.value) ? wantsObject : Array.isArray(read.value) && wantsList);
-    if (isMeant) return fitTyped(read.value, schema, place);
+    if (isMeant) return coerceTypedValue(read.value, schema, place);
   }
-  if (wantsList && value !== null && !Array.isArray(value)) return fitOneItem(value, schema, place);
+  if (wantsList && value !== null && !Array.isArray(value))
+    return coerceSingleItem(value, schema, place);
   if (Array.isArray(value) && value.length === 1 && !wantsList)
-    return fitTyped(value[0], schema, place);
+    return coerceTypedValue(value[0], schema, place);
   return null;
 }
 
 /** Returns a list for a single item; splits text at commas only if an item cannot contain any. */
-function fitOneItem(value: unknown, schema: Schema, place: FitPosition): FitResult | null {
+function coerceSingleItem(
+  value: unknown,
+  schema: Schema,
+  place: CoercionPosition,
+): CoercionResult | null {
   if (typeof value === 'string') {
     if (value.trim() === '') return null;
     const parts = value.split(/[,;\n]/).map((part) => part.trim());
     const isPlain = parts.length === 1;
-    const whole = fitItems([value], schema, place);
+    const whole = coerceItems([value], schema, place);
     if (isPlain) return whole;
-    const several = fitItems(
+    const several = coerceItems(
       parts.filter((part) => part !== ''),
       schema,
       place,
     );
     if (several.ok && !whole.ok) return several;
     return several.ok
-      ? createMisfit(place, 'a list: it is unclear whether this is one item or several', value)
+      ? createMismatch(place, 'a list: it is unclear whether this is one item or several', value)
       : whole;
   }
-  return fitItems([value], schema, place);
+  return coerceItems([value], schema, place);
 }
 
-function fitItems(value: readonly unknown[], schema: Schema, place: FitPosition): FitResult {
+function coerceItems(
+  value: readonly unknown[],
+  schema: Schema,
+  place: CoercionPosition,
+): CoercionResult {
   const { items } = schema;
   if (!isObject(items) || schema.prefixItems !== undefined) return { ok: true, value };
   let isSame = true;
   const fitted: unknown[] = [];
   for (const [index, item] of value.entries()) {
-    const one = fitAt(item, items, descendInto(place, String(index)));
+    const one = coerceValueAt(item, items, descendInto(place, String(index)));
     if (!one.ok) return one;
     isSame &&= one.value === item;
     fitted.push(one.value);
@@ -190,7 +203,7 @@ function fitItems(value: readonly unknown[], schema: Schema, place: FitPosition)
   return { ok: true, value: isSame ? value : fitted };
 }
 
-function fitObject(value: JsonObject, schema: Schema, place: FitPosition): FitResult {
+function coerceObject(value: JsonObject, schema: Schema, place: CoercionPosition): CoercionResult {
   const properties = isObject(schema.properties) ? schema.properties : {};
   const required = toList(schema.required);
   const renamed = restoreDeclaredNames(value, schema, properties);
@@ -198,14 +211,14 @@ function fitObject(value: JsonObject, schema: Schema, place: FitPosition): FitRe
   const entries: [string, unknown][] = [];
   for (const [key, given] of Object.entries(renamed)) {
     if (!Object.hasOwn(properties, key)) {
-      const extra = fitExtra(key, given, schema, place);
+      const extra = coerceAdditionalProperty(key, given, schema, place);
       if (!extra.ok) return extra;
       if (extra.value === ABSENT) isSame = false;
       else entries.push([key, extra.value]);
       isSame &&= extra.value === given;
       continue;
     }
-    const one = fitAt(given, properties[key], descendInto(place, key));
+    const one = coerceValueAt(given, properties[key], descendInto(place, key));
     if (!one.ok && (required.includes(key) || !isPlaceholder(given))) return one;
     isSame &&= one.ok && one.value === given;
     if (one.ok) entries.push([key, one.value]);
@@ -217,7 +230,7 @@ function fitObject(value: JsonObject, schema: Schema, place: FitPosition): FitRe
       ok: false,
       problem: {
         path: formatPath(descendInto(place, missing)),
-        expected: describeExpected(properties[missing], place),
+        expected: describeExpectedValue(properties[missing], place),
       },
     };
   }
@@ -227,14 +240,19 @@ function fitObject(value: JsonObject, schema: Schema, place: FitPosition): FitRe
 const ABSENT = Symbol('absent');
 
 /** A property that the schema does not name. */
-function fitExtra(key: string, given: unknown, schema: Schema, place: FitPosition): FitResult {
+function coerceAdditionalProperty(
+  key: string,
+  given: unknown,
+  schema: Schema,
+  place: CoercionPosition,
+): CoercionResult {
   const { additionalProperties: rest } = schema;
-  if (isObject(rest)) return fitAt(given, rest, descendInto(place, key));
+  if (isObject(rest)) return coerceValueAt(given, rest, descendInto(place, key));
   if (rest !== false || schema.patternProperties !== undefined) return { ok: true, value: given };
   if (isPlaceholder(given)) return { ok: true, value: ABSENT };
   const names = isObject(schema.properties) ? Object.keys(schema.properties) : [];
   const known = names.length === 0 ? 'it takes none' : `there are ${names.join(', ')}`;
-  return createMisfit(descendInto(place, key), `no such property (${known})`, given);
+  return createMismatch(descendInto(place, key), `no such property (${known})`, given);
 }
 
 /**
@@ -274,7 +292,7 @@ function listTypes({ type, properties, items }: Schema): readonly string[] {
   return isObject(items) ? ['array'] : [];
 }
 
-function describeExpected(given: unknown, { root }: FitPosition): string {
+function describeExpectedValue(given: unknown, { root }: CoercionPosition): string {
   const schema = resolveReference(given, root) ?? {};
   const types = listTypes(schema);
   const kind = types.length === 0 ? 'a value' : types.map(addArticle).join(' or ');
@@ -288,18 +306,18 @@ function addArticle(type: string): string {
   return /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`;
 }
 
-function createMisfit(place: FitPosition, expected: string, value: unknown): FitResult {
+function createMismatch(place: CoercionPosition, expected: string, value: unknown): CoercionResult {
   return {
     ok: false,
     problem: { path: formatPath(place), expected, found: formatShortJson(value) },
   };
 }
 
-function descendInto(place: FitPosition, step: string): FitPosition {
+function descendInto(place: CoercionPosition, step: string): CoercionPosition {
   return { ...place, path: [...place.path, step] };
 }
 
-function formatPath({ path }: FitPosition): string {
+function formatPath({ path }: CoercionPosition): string {
   return path.join('.');
 }
 

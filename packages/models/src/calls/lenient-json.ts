@@ -1,10 +1,10 @@
 /** A value that a model wrote, or the position at which the text becomes invalid. */
-export type ReadJson =
+export type JsonParseResult =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly problem: string };
 
 /** A value at the beginning of some text; `end` is the index at which the remaining text begins. */
-export type ReadJsonValue =
+export type JsonValueParseResult =
   | { readonly ok: true; readonly value: unknown; readonly end: number }
   | { readonly ok: false; readonly problem: string };
 
@@ -19,32 +19,32 @@ const SHOWN = 30;
  * brackets at the end. No content is guessed: a string or number that is cut off is an error. Valid
  * JSON is parsed with `JSON.parse`.
  */
-export function readLenientJson(text: string): ReadJson {
+export function parseLenientJson(text: string): JsonParseResult {
   try {
     return { ok: true, value: JSON.parse(text) };
   } catch {
     // Otherwise the lenient parser finds what is wrong, and where.
   }
   const body = stripFence(text).trim();
-  const read = readJsonValue(body);
+  const read = parseJsonValue(body);
   if (!read.ok) return read;
   const rest = body.slice(read.end).replace(/^(?:\s|[}\]);]|<[|｜][^\s<>]{1,40}[|｜]>|<\/s>)+/, '');
   if (rest === '') return { ok: true, value: read.value };
   // Some servers send the arguments of a call twice in a row.
-  const again = readLenientJson(rest);
+  const again = parseLenientJson(rest);
   const isSame = again.ok && JSON.stringify(again.value) === JSON.stringify(read.value);
   if (isSame) return { ok: true, value: read.value };
   return { ok: false, problem: `something follows the end of the JSON: ${quoteBeginning(rest)}` };
 }
 
 /** Parses the value at the beginning of a text. */
-export function readJsonValue(text: string): ReadJsonValue {
+export function parseJsonValue(text: string): JsonValueParseResult {
   const reader = new JsonReader(text);
   try {
     const value = reader.value(0);
     return { ok: true, value, end: reader.at };
   } catch (error) {
-    if (error instanceof JsonMistake) return { ok: false, problem: error.message };
+    if (error instanceof JsonSyntaxError) return { ok: false, problem: error.message };
     throw error;
   }
 }
@@ -58,7 +58,7 @@ function stripFence(text: string): string {
   return body ?? framed ?? inline ?? text;
 }
 
-class JsonMistake extends Error {}
+class JsonSyntaxError extends Error {}
 
 function quoteBeginning(text: string): string {
   const piece = text.slice(0, SHOWN).toWellFormed();
@@ -104,7 +104,7 @@ class JsonReader {
   }
 
   value(depth: number): unknown {
-    if (depth > MAX_DEPTH) throw new JsonMistake('it is nested too deep');
+    if (depth > MAX_DEPTH) throw new JsonSyntaxError('it is nested too deep');
     this.skip();
     const sign = this.text[this.at];
     if (sign === '{') return this.object(depth);
@@ -129,7 +129,7 @@ class JsonReader {
       const key = this.key();
       this.skip();
       if (this.text[this.at] !== ':') {
-        throw new JsonMistake(
+        throw new JsonSyntaxError(
           `a colon is missing after ${JSON.stringify(key)}, before ${this.next()}`,
         );
       }
@@ -171,11 +171,11 @@ class JsonReader {
     if (sign === undefined) {
       // A number at the end may be incomplete; if only brackets are missing, no content is lost.
       if (/[\d.eE+-]$/.test(this.text.trimEnd()))
-        throw new JsonMistake('it stops in the middle, after a number');
+        throw new JsonSyntaxError('it stops in the middle, after a number');
       return;
     }
     if (sign !== bracket)
-      throw new JsonMistake(`a comma or ${bracket} is missing before ${this.next()}`);
+      throw new JsonSyntaxError(`a comma or ${bracket} is missing before ${this.next()}`);
   }
 
   private key(): string {
@@ -184,7 +184,7 @@ class JsonReader {
     const name = /[\p{L}_$][\p{L}\p{N}_$.-]*/uy;
     name.lastIndex = this.at;
     const [found] = name.exec(this.text) ?? [];
-    if (found === undefined) throw new JsonMistake(`a name is missing before ${this.next()}`);
+    if (found === undefined) throw new JsonSyntaxError(`a name is missing before ${this.next()}`);
     this.at += found.length;
     return found;
   }
@@ -201,7 +201,7 @@ class JsonReader {
       }
       out += sign === '\\' ? this.escape() : sign;
     }
-    throw new JsonMistake(`it stops in the middle of the text ${quoteBeginning(out)}`);
+    throw new JsonSyntaxError(`it stops in the middle of the text ${quoteBeginning(out)}`);
   }
 
   /**
@@ -213,7 +213,7 @@ class JsonReader {
     const sign = this.text[this.at] ?? '';
     if (sign !== 'u') return ESCAPES[sign] ?? sign;
     const code = this.text.slice(this.at + 1, this.at + 5);
-    if (!/^[\da-f]{4}$/i.test(code)) throw new JsonMistake(`\\u${code} is not a character`);
+    if (!/^[\da-f]{4}$/i.test(code)) throw new JsonSyntaxError(`\\u${code} is not a character`);
     this.at += 4;
     return String.fromCharCode(Number.parseInt(code, 16));
   }
@@ -222,9 +222,11 @@ class JsonReader {
     const word = /[+-]?(?:\d[\d_]*(?:\.\d+)?|\.\d+)(?:e[+-]?\d+)?(?![\w.])|[a-z]+(?![\w.])/iy;
     word.lastIndex = this.at;
     const [found] = word.exec(this.text) ?? [];
-    if (found === undefined) throw new JsonMistake(`no value can be read at ${this.next()}`);
+    if (found === undefined) throw new JsonSyntaxError(`no value can be read at ${this.next()}`);
     if (/^[a-z]/i.test(found) && !Object.hasOwn(WORDS, found)) {
-      throw new JsonMistake(`the word ${JSON.stringify(found)} is not a value; text needs quotes`);
+      throw new JsonSyntaxError(
+        `the word ${JSON.stringify(found)} is not a value; text needs quotes`,
+      );
     }
     this.at += found.length;
     return Object.hasOwn(WORDS, found) ? WORDS[found] : Number(found.replaceAll('_', ''));

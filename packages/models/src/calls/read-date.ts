@@ -10,15 +10,18 @@ const DAY_AND_CLOCK = new RegExp(`^(.+?)(?:[T ]|,\\s*)\\s*${CLOCK}\\s*${ZONE}$`,
  * already has that form, or when it is ambiguous: neither 11/12/2026 nor a date-time without a time
  * zone is converted.
  */
-export function readDate(text: string, format: 'date' | 'date-time' | 'time'): string | null {
+export function toIsoDateOrTime(
+  text: string,
+  format: 'date' | 'date-time' | 'time',
+): string | null {
   const written = text.trim();
   switch (format) {
     case 'date': {
-      const day = readDay(written) ?? readMidnight(written);
+      const day = parseDay(written) ?? parseMidnight(written);
       return day === text ? null : day;
     }
     case 'date-time':
-      return readMoment(text, written);
+      return toIsoDateTime(text, written);
     case 'time': {
       const [, hours = '', minutes, seconds = '00'] = CLOCK_ONLY.exec(written) ?? [];
       const isIso = /^\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?$/.test(text);
@@ -28,32 +31,32 @@ export function readDate(text: string, format: 'date' | 'date-time' | 'time'): s
   }
 }
 
-function readMoment(text: string, written: string): string | null {
+function toIsoDateTime(text: string, written: string): string | null {
   if (/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})$/.test(text))
     return null;
   const [, day = '', hours = '', minutes, seconds = '00', zone = ''] =
     DAY_AND_CLOCK.exec(written) ?? [];
-  const date = readDay(day.trim());
+  const date = parseDay(day.trim());
   if (date === null || minutes === undefined) return null;
   const offset = zone.toUpperCase() === 'Z' ? 'Z' : `${zone.slice(0, 3)}:${zone.slice(-2)}`;
   return `${date}T${hours.padStart(2, '0')}:${minutes}:${seconds}${offset}`;
 }
 
 /** A date-time at midnight represents its day. */
-function readMidnight(text: string): string | null {
+function parseMidnight(text: string): string | null {
   const [, day = ''] =
     /^(.+?)[T ]00:00(?::00(?:\.0+)?)?\s*(?:Z|[+-]\d{2}:?\d{2})?$/i.exec(text) ?? [];
-  return readDay(day);
+  return parseDay(day);
 }
 
-function readDay(text: string): string | null {
+function parseDay(text: string): string | null {
   const yearFirst =
     /^(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})$/.exec(text) ?? /^(\d{4})(\d{2})(\d{2})$/.exec(text);
   if (yearFirst !== null) return toIsoDay(yearFirst[1], yearFirst[2], yearFirst[3]);
   const dotted = /^(\d{1,2})\.\s?(\d{1,2})\.\s?(\d{4})$/.exec(text);
   if (dotted !== null) return toIsoDay(dotted[3], dotted[2], dotted[1]);
   const slashed = /^(\d{1,2})[/-](\d{1,2})[/-](\d{4})$/.exec(text);
-  if (slashed !== null) return readSlashedDay(slashed);
+  if (slashed !== null) return parseSlashedDay(slashed);
   const dayFirst =
     /^(?:[a-z]+,\s*)?(\d{1,2})(?:st|nd|rd|th|\.)?\s+(?:of\s+)?([a-z]{3,9})\.?,?\s+(\d{4})$/i.exec(
       text,
@@ -66,7 +69,7 @@ function readDay(text: string): string | null {
 }
 
 /** Day and month may be in either order, unless one of them cannot be a month or both are equal. */
-function readSlashedDay([, first, second, year]: RegExpExecArray): string | null {
+function parseSlashedDay([, first, second, year]: RegExpExecArray): string | null {
   const readings = new Set([toIsoDay(year, second, first), toIsoDay(year, first, second)]);
   readings.delete(null);
   const [only = null] = readings;

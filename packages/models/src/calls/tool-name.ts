@@ -19,8 +19,8 @@ export function resolveToolName(written: string, offered: readonly string[]): To
   let name = trimToolName(written);
   for (;;) {
     if (offered.includes(name)) return { kind: 'tool', name };
-    const folded = fold(name);
-    const names = folded === '' ? [] : offered.filter((one) => fold(one) === folded);
+    const folded = foldToolName(name);
+    const names = folded === '' ? [] : offered.filter((one) => foldToolName(one) === folded);
     const [only] = names;
     if (names.length > 1) return { kind: 'ambiguous', names };
     if (only !== undefined) return { kind: 'tool', name: only };
@@ -47,6 +47,6 @@ function trimToolName(written: string): string {
 /**
  * Keeps only letters and digits, so that `readFile`, `read-file` and `Read File` compare as equal.
  */
-function fold(name: string): string {
+function foldToolName(name: string): string {
   return name.replace(/[^\p{L}\p{N}]+/gu, '').toLowerCase();
 }

@@ -1,6 +1,6 @@
 import type { AnswerPart, ProviderClient } from '../answer-parts.ts';
 import type { ModelRequest } from '../chat-model.ts';
-import type { ExchangeRequest, HttpAnswer } from '../http-exchange.ts';
+import type { HttpResponse, SendModelRequest } from '../http-exchange.ts';
 import type { ProviderChoice } from '../model-settings.ts';
 import { AnswerReader, type Oddity } from './read-answer.ts';
 import { toWireError } from './wire-errors.ts';
@@ -23,7 +23,7 @@ export type ReportOddities = (oddities: ReadonlyMap<Oddity, number>) => void;
  */
 export function createCompatibleClient(
   choice: CompatibleChoice,
-  exchange: ExchangeRequest,
+  exchange: SendModelRequest,
   report: ReportOddities,
   graceMs: number = GRACE_MS,
 ): ProviderClient {
@@ -41,7 +41,7 @@ export function createCompatibleClient(
         offered: new Set((request.callable ?? request.tools)?.map(({ name }) => name)),
         note: (oddity) => void oddities.set(oddity, (oddities.get(oddity) ?? 0) + 1),
       });
-      const outcome = yield* readParts(answer, reader, graceMs);
+      const outcome = yield* streamAnswerParts(answer, reader, graceMs);
       isReusable = outcome !== 'silent';
       yield* reader.end(outcome !== 'broken');
     } finally {
@@ -72,8 +72,8 @@ function createRequestHeaders({
  */
 type StreamOutcome = 'ended' | 'silent' | 'broken';
 
-async function* readParts(
-  answer: HttpAnswer,
+async function* streamAnswerParts(
+  answer: HttpResponse,
   reader: AnswerReader,
   graceMs: number,
 ): AsyncGenerator<AnswerPart, StreamOutcome> {
@@ -118,7 +118,7 @@ async function waitWithinGrace<T>(read: Promise<T>, graceMs: number): Promise<T 
 }
 
 /** Reads the error body from a server, as far as it arrives. */
-async function readRefusal(answer: HttpAnswer): Promise<Error> {
+async function readRefusal(answer: HttpResponse): Promise<Error> {
   const pieces: Uint8Array[] = [];
   let size = 0;
   try {

@@ -10,7 +10,7 @@ import {
   toNonEmptyText,
 } from './json-scan.ts';
 
-interface OpenCall {
+interface IncompleteCall {
   /** The id of the call, unique within the answer even if the server repeats ids. */
   readonly id: string;
   /** The id that the server sent; null until it arrives. */
@@ -28,7 +28,7 @@ interface OpenCall {
 }
 
 /** One fragment of a call, with the fields that could be parsed. */
-interface CallPiece {
+interface CallFragment {
   readonly id: string | null;
   readonly index: number | null;
   readonly name: string;
@@ -42,8 +42,8 @@ interface CallPiece {
  * arrive as objects, or in full after they arrived in fragments. `offered` contains the tool names,
  * which distinguish part of a name from a second call.
  */
-export class CallGatherer {
-  readonly #calls: OpenCall[] = [];
+export class CallCollector {
+  readonly #calls: IncompleteCall[] = [];
   readonly #offered: ReadonlySet<string>;
 
   constructor(offered: ReadonlySet<string>) {
@@ -60,12 +60,12 @@ export class CallGatherer {
     for (const [position, one] of list.entries()) {
       if (!isObject(one)) continue;
       const place = isWhole || list.length > 1 ? position : null;
-      this.#addPiece(toCallPiece(one, place), parts);
+      this.#addPiece(toCallFragment(one, place), parts);
     }
     return parts;
   }
 
-  #addPiece(piece: CallPiece, parts: AnswerPart[]): void {
+  #addPiece(piece: CallFragment, parts: AnswerPart[]): void {
     const known = this.#targetOf(piece);
     const call = known ?? this.#open(piece);
     if (known === null) parts.push({ type: 'call-start', id: call.id, name: piece.name });
@@ -73,17 +73,17 @@ export class CallGatherer {
     call.index ??= piece.index;
     call.signature ??= piece.signature;
     if (known !== null) call.name = this.#longerName(call, piece.name);
-    const input = findFreshInput(call, piece.input);
+    const input = findNewInput(call, piece.input);
     if (input === '') return;
-    if (isWholeObject(input)) call.whole = input;
+    if (isCompleteObject(input)) call.whole = input;
     call.written += input;
     call.scan = scanJson(call.scan, input).scan;
     parts.push({ type: 'call-input', id: call.id, text: input });
   }
 
-  #open({ id, index, name }: CallPiece): OpenCall {
+  #open({ id, index, name }: CallFragment): IncompleteCall {
     const isFree = id !== null && this.#calls.every((call) => call.id !== id);
-    const call: OpenCall = {
+    const call: IncompleteCall = {
       id: isFree ? id : this.#freeId(),
       givenId: id,
       index,
@@ -104,7 +104,7 @@ export class CallGatherer {
   }
 
   /** Returns the call that a fragment continues; null if it starts a new call. */
-  #targetOf(piece: CallPiece): OpenCall | null {
+  #targetOf(piece: CallFragment): IncompleteCall | null {
     const { id, index } = piece;
     const named = id === null ? undefined : this.#calls.findLast((call) => call.givenId === id);
     if (named !== undefined) {
@@ -125,13 +125,13 @@ export class CallGatherer {
     return this.#continuesUnderNewId(before, piece) ? before : null;
   }
 
-  #continues(call: OpenCall, { name, input, index }: CallPiece): boolean {
+  #continues(call: IncompleteCall, { name, input, index }: CallFragment): boolean {
     if (name === '' || call.name === '') return true;
     if (name !== call.name && this.#offered.has(name) && this.#offered.has(call.name)) return false;
     if (call.written === '') return true;
     if (!call.scan.isClosed) {
       const isSamePlace = index !== null && index === call.index;
-      return !isWholeObject(input) || isSamePlace;
+      return !isCompleteObject(input) || isSamePlace;
     }
     if (input === '') return name === call.name && index !== null && index === call.index;
     return isSameJson(input, call.written);
@@ -140,13 +140,13 @@ export class CallGatherer {
   /**
    * Some servers create a new id for each fragment; an id that arrives with a name starts a call.
    */
-  #continuesUnderNewId(call: OpenCall, { name, input }: CallPiece): boolean {
+  #continuesUnderNewId(call: IncompleteCall, { name, input }: CallFragment): boolean {
     if (call.scan.isClosed) return name === '' && call.written.trim() === '{}';
     if (name === '') return true;
     return name === call.name && call.written !== '' && !input.trimStart().startsWith('{');
   }
 
-  #longerName(call: OpenCall, name: string): string {
+  #longerName(call: IncompleteCall, name: string): string {
     if (name === '' || name === call.name || call.written !== '') return call.name || name;
     if (this.#offered.has(call.name)) return call.name;
     return name.startsWith(call.name) ? name : call.name + name;
@@ -170,7 +170,7 @@ export class CallGatherer {
   }
 }
 
-function toCallPiece(wire: JsonObject, position: number | null): CallPiece {
+function toCallFragment(wire: JsonObject, position: number | null): CallFragment {
   const { id, index } = wire;
   const own = isObject(wire.function) ? wire.function : wire;
   const extra = isObject(wire.extra_content) ? wire.extra_content.google : null;
@@ -192,7 +192,7 @@ function toArgumentsText(given: unknown): string {
 }
 
 /** Returns the new part of the arguments in a fragment; empty if the fragment only repeats them. */
-function findFreshInput(call: OpenCall, input: string): string {
+function findNewInput(call: IncompleteCall, input: string): string {
   if (!call.scan.isClosed || input.trim() === '') return input;
   if (isSameJson(input, call.written)) return '';
   // An empty object was a placeholder for the arguments that follow.
@@ -203,7 +203,7 @@ function findFreshInput(call: OpenCall, input: string): string {
   return input;
 }
 
-function isWholeObject(text: string): boolean {
+function isCompleteObject(text: string): boolean {
   const trimmed = text.trim();
   return trimmed.startsWith('{') && trimmed.endsWith('}') && isObject(parseJson(trimmed));
 }
@@ -218,13 +218,13 @@ function isSameJson(one: string, other: string): boolean {
  * Sorts calls by index if each call has a distinct index; otherwise leaves them in order of
  * arrival.
  */
-function sortByIndex(calls: readonly OpenCall[]): readonly OpenCall[] {
+function sortByIndex(calls: readonly IncompleteCall[]): readonly IncompleteCall[] {
   const indices = new Set(calls.map(({ index }) => index));
   const areNumbered = indices.size === calls.length && !indices.has(null);
   return areNumbered ? calls.toSorted((a, b) => (a.index ?? 0) - (b.index ?? 0)) : calls;
 }
 
-function toToolCall({ id, name, written, whole, signature }: OpenCall): ModelToolCall {
+function toToolCall({ id, name, written, whole, signature }: IncompleteCall): ModelToolCall {
   const isValid = whole === null || isObject(parseJson(written));
   return {
     id,

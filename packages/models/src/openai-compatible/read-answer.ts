@@ -1,10 +1,10 @@
 import { type AnswerPart, type FinishReason, StreamFailure } from '../answer-parts.ts';
 import { toFinishReasonName } from '../finish-reason.ts';
 import { isObject, type JsonObject } from '../json-object.ts';
-import { CallGatherer } from './gather-calls.ts';
+import { CallCollector } from './gather-calls.ts';
 import { toNonEmptyText } from './json-scan.ts';
 import { EventReader, type WireEvent } from './read-events.ts';
-import { findErrorIn } from './wire-errors.ts';
+import { findChunkError } from './wire-errors.ts';
 import { addUsage, NO_USAGE, toReportedUsage } from './wire-usage.ts';
 
 /** An irregularity that did not invalidate an answer; it is counted, and named in the log. */
@@ -31,7 +31,7 @@ export interface AnswerContext {
 }
 
 /** The parts of an answer so far. */
-interface GatheredAnswer {
+interface CollectedAnswer {
   text: string;
   reasoning: string;
   hasRefusal: boolean;
@@ -55,8 +55,8 @@ export class AnswerReader {
   readonly #context: AnswerContext;
   readonly #decoder = new TextDecoder();
   readonly #events = new EventReader();
-  readonly #calls: CallGatherer;
-  readonly #seen: GatheredAnswer = {
+  readonly #calls: CallCollector;
+  readonly #seen: CollectedAnswer = {
     text: '',
     reasoning: '',
     hasRefusal: false,
@@ -73,7 +73,7 @@ export class AnswerReader {
 
   constructor(context: AnswerContext) {
     this.#context = context;
-    this.#calls = new CallGatherer(context.offered);
+    this.#calls = new CallCollector(context.offered);
   }
 
   push(bytes: Uint8Array): readonly AnswerPart[] {
@@ -128,14 +128,14 @@ export class AnswerReader {
     const choice = findChoice(chunk);
     this.#seen.isAnswer ||= choice !== null || 'choices' in chunk;
     if (choice !== null) this.#takeChoice(choice, parts);
-    const error = findErrorIn(chunk, {
+    const error = findChunkError(chunk, {
       name,
       headers: this.#context.headers,
       isAnswer: choice !== null,
     });
     if (error !== null && wasComplete) this.#context.note('error-after-answer');
     else if (error !== null) parts.push({ type: 'error', error });
-    else if (choice === null && !isExpected(chunk)) this.#context.note('unknown-event');
+    else if (choice === null && !isExpectedChunk(chunk)) this.#context.note('unknown-event');
   }
 
   #takeChoice(choice: JsonObject, parts: AnswerPart[]): void {
@@ -180,7 +180,7 @@ export class AnswerReader {
    * Returns the new part of a `message`: some servers repeat the answer so far in each event, or
    * the whole answer after its fragments; others send fragments under this name.
    */
-  #freshText(type: SaidPart['type'], text: string): string {
+  #freshText(type: ContentPart['type'], text: string): string {
     const before = type === 'text' ? this.#seen.text : this.#seen.reasoning;
     if (before === '' || text === '' || this.#seen.areMessagesPieces === true) return text;
     if (text.startsWith(before)) return text.slice(before.length);
@@ -241,7 +241,7 @@ export class AnswerReader {
 
 /** A web page is not an answer, and a stream that contains only pings is an empty answer. */
 function describeEmptyAnswer(
-  { unreadable, isDone }: GatheredAnswer,
+  { unreadable, isDone }: CollectedAnswer,
   headers: Readonly<Record<string, string>>,
 ): 'rubbish' | 'empty' {
   if (unreadable > 0) return 'rubbish';
@@ -252,7 +252,7 @@ function describeEmptyAnswer(
  * Stream events that do not contain any part of an answer: token counts, a filter's verdict on the
  * question, pings.
  */
-function isExpected(chunk: JsonObject): boolean {
+function isExpectedChunk(chunk: JsonObject): boolean {
   const keys = Object.keys(chunk);
   return keys.length === 0 || 'choices' in chunk || 'usage' in chunk || 'type' in chunk;
 }
@@ -326,12 +326,12 @@ function getReasoning(said: JsonObject): string {
     .join('');
 }
 
-interface SaidPart {
+interface ContentPart {
   readonly type: 'text' | 'reasoning';
   readonly text: string;
 }
 
-function joinTexts(said: readonly SaidPart[], type: SaidPart['type']): string {
+function joinTexts(said: readonly ContentPart[], type: ContentPart['type']): string {
   return said.map((one) => (one.type === type ? one.text : '')).join('');
 }
 
@@ -339,17 +339,17 @@ function joinTexts(said: readonly SaidPart[], type: SaidPart['type']): string {
  * Returns text from a string, a list of parts, a single part, or a number that a model wrote and a
  * server parsed.
  */
-function readContent(content: unknown, note: AnswerContext['note']): readonly SaidPart[] {
+function readContent(content: unknown, note: AnswerContext['note']): readonly ContentPart[] {
   if (content === undefined || content === null) return [];
   if (typeof content === 'string') return [{ type: 'text', text: content }];
   if (typeof content === 'number') return [{ type: 'text', text: String(content) }];
   if (Array.isArray(content)) return content.flatMap((part) => readContent(part, note));
-  const said = isObject(content) ? toSaidPart(content) : null;
+  const said = isObject(content) ? toContentPart(content) : null;
   if (said === null) note('unknown-content');
   return said === null ? [] : [said];
 }
 
-function toSaidPart(part: JsonObject): SaidPart | null {
+function toContentPart(part: JsonObject): ContentPart | null {
   const type = /think|reason/i.test(String(part.type ?? '')) ? 'reasoning' : 'text';
   const inner = part.text ?? part.thinking ?? part.content ?? part.reasoning ?? part.value;
   if (typeof inner === 'string') return { type, text: inner };
@@ -365,7 +365,7 @@ function toSaidPart(part: JsonObject): SaidPart | null {
  * Returns the finish reason in the terms of this package. A refusal is the finish reason, even if
  * the answer ended normally.
  */
-function toUnifiedReason({ rawReason, hasRefusal }: GatheredAnswer): FinishReason {
+function toUnifiedReason({ rawReason, hasRefusal }: CollectedAnswer): FinishReason {
   const reason = rawReason === null ? 'stop' : toFinishReasonName(rawReason);
   return reason === 'stop' && hasRefusal ? 'content-filter' : reason;
 }

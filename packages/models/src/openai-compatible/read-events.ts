@@ -16,7 +16,7 @@ export type WireEvent =
 const MAX_EVENT = 4 * 1_024 * 1_024;
 
 /** A value that started on an earlier line. */
-interface OpenValue {
+interface PendingValue {
   text: string;
   scan: JsonScan;
   /**
@@ -50,7 +50,7 @@ export class EventReader {
   #rest = '';
   #afterReturn = false;
   #name = '';
-  #open: OpenValue | null = null;
+  #open: PendingValue | null = null;
   #events: WireEvent[] = [];
 
   push(text: string): readonly WireEvent[] {
@@ -153,7 +153,7 @@ export class EventReader {
   /** `text` is the line without the prefix and separators around a value. */
   #readText(line: string, text: string): string {
     const whole = parseJson(text);
-    if (whole !== undefined && (this.#open === null || replacesOpenValue(this.#open, whole))) {
+    if (whole !== undefined && (this.#open === null || isSeparateEvent(this.#open, whole))) {
       this.#dropOpen();
       this.#pushValue(whole);
       return '';
@@ -178,7 +178,7 @@ export class EventReader {
     }
   }
 
-  #grow(value: OpenValue, line: string): string {
+  #grow(value: PendingValue, line: string): string {
     // A line break inside a string was meant literally, but a boundary between two events was not.
     const isWithin = value.text !== '' && value.scan.inString && !value.isDivided;
     const piece = isWithin ? `\\n${line}` : line;
@@ -202,7 +202,7 @@ export class EventReader {
 }
 
 /** Whether a line is a separate event rather than a continuation of the open value. */
-function replacesOpenValue(open: OpenValue, value: unknown): boolean {
+function isSeparateEvent(open: PendingValue, value: unknown): boolean {
   if (!isObject(value)) return false;
   const isAnswer = 'choices' in value || 'error' in value;
   return isAnswer || open.isDivided;

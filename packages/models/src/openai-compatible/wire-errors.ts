@@ -4,7 +4,7 @@ import { parseJson, toLenientNumber, toNonEmptyText } from './json-scan.ts';
 /** The maximum length of an error that is kept, in characters. */
 const MAX_BODY = 20_000;
 
-/** An error that a server sent instead of an answer, with the fields that `collectFailureFacts` reads. */
+/** An error that a server sent instead of an answer, with the fields that `collectCallFailureDetails` reads. */
 export class WireError extends Error {
   override readonly name = 'WireError';
   /**
@@ -56,7 +56,7 @@ export function toWireError(
  * Servers write the error as text or as an object, in the chunk or in its choice, or the chunk
  * itself is the error.
  */
-export function findErrorIn(
+export function findChunkError(
   chunk: JsonObject,
   event: {
     readonly name: string;
@@ -67,7 +67,8 @@ export function findErrorIn(
     readonly isAnswer: boolean;
   },
 ): WireError | null {
-  const found = findErrorField(chunk) ?? (event.isAnswer ? null : findBareError(chunk, event.name));
+  const found =
+    findErrorField(chunk) ?? (event.isAnswer ? null : findUnwrappedError(chunk, event.name));
   if (found === null) return null;
   const error = typeof found === 'string' ? { message: found } : found;
   const status = readStatus(error) ?? readStatus(chunk);
@@ -107,7 +108,7 @@ function isSuccessCode(code: unknown): boolean {
  * An object that is an error as a whole, such as FastAPI's `detail`, vLLM's `object: error`, or a
  * code with a message.
  */
-function findBareError(chunk: JsonObject, eventName: string): JsonObject | null {
+function findUnwrappedError(chunk: JsonObject, eventName: string): JsonObject | null {
   const { object, type, detail, errors, error, status, success } = chunk;
   const code = chunk.code ?? chunk.error_code;
   const isNamed = /error/i.test(eventName) || object === 'error' || type === 'error';

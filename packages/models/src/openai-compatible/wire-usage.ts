@@ -70,8 +70,8 @@ function readUsageCounts(usage: JsonObject): WireUsage {
   ]);
   const total = findFirstCount(usage, ['total_tokens', 'totalTokenCount']);
   const cached =
-    readDetail(usage.prompt_tokens_details) ??
-    readDetail(usage.input_tokens_details) ??
+    readCachedTokens(usage.prompt_tokens_details) ??
+    readCachedTokens(usage.input_tokens_details) ??
     findFirstCount(usage, [
       'prompt_cache_hit_tokens',
       'cached_tokens',
@@ -94,7 +94,7 @@ function readUsageCounts(usage: JsonObject): WireUsage {
   return { input: given ?? fromTimings ?? toPositiveCount(rest), output, cached };
 }
 
-function readDetail(details: unknown): number | null {
+function readCachedTokens(details: unknown): number | null {
   const object = typeof details === 'string' ? parseJson(details) : details;
   return isObject(object) ? findFirstCount(object, ['cached_tokens', 'cache_read_tokens']) : null;
 }

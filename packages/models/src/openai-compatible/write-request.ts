@@ -8,7 +8,7 @@ import {
   parseToolArguments,
   type SystemLayer,
 } from '../chat-model.ts';
-import { getImages, joinTurns } from '../join-turns.ts';
+import { getImages, joinAdjacentMessages } from '../join-turns.ts';
 import { neutralizeMessage, neutralizeTool } from '../template-tokens.ts';
 
 /** The number of system layers whose bytes are cached; a conversation has about ten. */
@@ -55,7 +55,7 @@ export function createRequestWriter(
       stream: true,
     });
     const first = systemMessage(system);
-    const history = joinTurns(messages.map(neutralizeMessage))
+    const history = joinAdjacentMessages(messages.map(neutralizeMessage))
       .map((message) => toWellFormedJson(toWireMessage(message)))
       .join(',');
     const comma = first.length > 0 && history !== '' ? ',' : '';

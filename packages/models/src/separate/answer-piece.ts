@@ -1,19 +1,19 @@
 import type { DropReason } from '../answer-parts.ts';
 import type { ModelTool } from '../chat-model.ts';
 import type { AnswerStart } from './reasoning-habit.ts';
-import type { WrittenCall } from './written-calls.ts';
+import type { TextToolCall } from './written-calls.ts';
 
 /** A part of an answer; parts arrive in the order of the answer. */
 export type SeparatedPiece =
   | { readonly kind: 'text' | 'reasoning'; readonly text: string }
   /** All text so far was reasoning, which follows as a reasoning part. */
   | { readonly kind: 'restart' }
-  | { readonly kind: 'call'; readonly call: WrittenCall; readonly raw: string }
+  | { readonly kind: 'call'; readonly call: TextToolCall; readonly raw: string }
   /** A call in the text that does not run; `call` is absent if it could not be parsed. */
   | {
       readonly kind: 'dropped';
       readonly why: DropReason;
-      readonly call?: WrittenCall;
+      readonly call?: TextToolCall;
       readonly raw: string;
       readonly problem: string;
     };
@@ -38,7 +38,7 @@ export interface SeparatorOptions {
 }
 
 /** Joins adjacent fragments of the same kind. */
-export function joinNeighbors(pieces: readonly SeparatedPiece[]): readonly SeparatedPiece[] {
+export function joinAdjacentPieces(pieces: readonly SeparatedPiece[]): readonly SeparatedPiece[] {
   const out: SeparatedPiece[] = [];
   for (const piece of pieces) {
     const last = out.at(-1);

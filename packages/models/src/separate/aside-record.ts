@@ -1,5 +1,5 @@
 import type { AnswerPart } from '../answer-parts.ts';
-import type { AnswerAsides } from '../chat-model.ts';
+import type { HiddenAnswerParts } from '../chat-model.ts';
 
 /** How many characters of the start and of the end of the reasoning are kept. */
 const [MAX_HEAD, MAX_TAIL] = [3_000, 1_000];
@@ -9,13 +9,13 @@ const MAX_DROPPED = 5;
  * Collects the parts that are separated from one answer, truncated, because reasoning can be as
  * long as a book.
  */
-export interface AsideRecord {
+export interface HiddenPartRecorder {
   add(part: AnswerPart): void;
   /** Null if nothing was separated. */
-  whole(): AnswerAsides | null;
+  whole(): HiddenAnswerParts | null;
 }
 
-export function createAsideRecord(): AsideRecord {
+export function createHiddenPartRecorder(): HiddenPartRecorder {
   let [head, tail, characters] = ['', '', 0];
   const dropped: { readonly raw: string; readonly problem: string }[] = [];
   return {

@@ -1,6 +1,6 @@
 import { resolveToolName } from '../calls/tool-name.ts';
 import type { ModelTool } from '../chat-model.ts';
-import { readWrittenCalls, type WrittenCall } from './written-calls.ts';
+import { parseTextToolCalls, type TextToolCall } from './written-calls.ts';
 
 /** The keys with which a call in JSON starts. */
 const FIRST_KEYS: ReadonlySet<string> = new Set([
@@ -27,25 +27,25 @@ const MAX_HEAD = 300;
  * Python syntax. Such JSON may also be an answer, so it counts as a call only if it is the entire
  * answer and names an offered tool. `hold`: the text may still become such a call.
  */
-export function classifyBareCall(
+export function classifyUnmarkedCall(
   text: string,
   offered: readonly ModelTool[],
   ended: boolean,
-): 'hold' | 'text' | { readonly calls: readonly WrittenCall[] } {
+): 'hold' | 'text' | { readonly calls: readonly TextToolCall[] } {
   const start = text.trimStart();
   const fence = /^(`{3,}|~{3,})[ \t]*[\w-]*[ \t]*\n/.exec(start);
   if (fence === null && /^(?:`{1,3}|~{1,3})[\w-]{0,20}[ \t]*$/.test(start))
     return ended ? 'text' : 'hold';
   const body = fence === null ? start : start.slice(fence[0].length);
-  if (!beginsAsCall(body, offered)) return 'text';
-  if (!ended) return hasTextBehind(body, fence?.[1]) ? 'text' : 'hold';
-  const calls = readWrittenCalls(start);
+  if (!canBecomeCall(body, offered)) return 'text';
+  if (!ended) return hasTextAfterCall(body, fence?.[1]) ? 'text' : 'hold';
+  const calls = parseTextToolCalls(start);
   const names = offered.map(({ name }) => name);
   const isMeant = calls?.every(({ name }) => resolveToolName(name, names).kind === 'tool') === true;
   return isMeant && calls !== null ? { calls } : 'text';
 }
 
-function beginsAsCall(body: string, offered: readonly ModelTool[]): boolean {
+function canBecomeCall(body: string, offered: readonly ModelTool[]): boolean {
   const head = body.slice(0, MAX_HEAD);
   const names = offered.map(({ name }) => name);
   const isOffered = (name: string) => resolveToolName(name, names).kind === 'tool';
@@ -63,7 +63,7 @@ function beginsAsCall(body: string, offered: readonly ModelTool[]): boolean {
 }
 
 /** Whether other text follows the call. */
-function hasTextBehind(body: string, fence: string | undefined): boolean {
+function hasTextAfterCall(body: string, fence: string | undefined): boolean {
   if (fence === undefined) return false;
   const end = body.indexOf(`\n${fence}`);
   return end !== -1 && body.slice(end + 1 + fence.length).trim() !== '';

@@ -61,7 +61,7 @@ function measurePartialMarker(text: string, mark: string): number {
 }
 
 /** How many lines in the reasoning open it again. */
-export function countOpenings(content: string, open: string): number {
+export function countOpeningMarkers(content: string, open: string): number {
   const lines = content.toLowerCase().split('\n');
   return open === '' ? 0 : lines.filter((line) => line.trimStart().startsWith(open)).length;
 }

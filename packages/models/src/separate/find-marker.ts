@@ -1,17 +1,17 @@
 import { BARE_CLOSES, END_TOKENS, MARKERS, type Marker } from './markers.ts';
 import {
   decideCallStart,
-  decideThoughtEnd,
+  decideReasoningEnd,
   isInInlineCode,
-  type ShownTextState,
+  type VisibleTextState,
 } from './shown-text.ts';
 
 /**
  * A position in an answer: the text that starts there, and the state of the text shown before it.
  */
-export interface AnswerRange {
+export interface AnswerPosition {
   readonly text: string;
-  readonly shown: ShownTextState;
+  readonly shown: VisibleTextState;
   /** Whether the answer ends with `text`. */
   readonly ended: boolean;
 }
@@ -22,9 +22,9 @@ export type FoundMarker = Marker | { readonly kind: 'bare'; readonly open: strin
 /**
  * Returns the marker at the beginning of the text; `wait` means that more text is needed to decide.
  */
-export function findMarker(place: AnswerRange): FoundMarker | 'wait' | 'none' {
+export function findMarker(place: AnswerPosition): FoundMarker | 'wait' | 'none' {
   const { shown, ended } = place;
-  const bare = findBareClose(place);
+  const bare = findUnmatchedEndMarker(place);
   if (bare !== 'none') return bare;
   if (shown.isInFence || shown.isQuotedLine) return 'none';
   let waits = false;
@@ -34,7 +34,7 @@ export function findMarker(place: AnswerRange): FoundMarker | 'wait' | 'none' {
     if (marker.where === 'sentence' && (shown.isLineStart || !shown.isSentenceEnd)) continue;
     const head = place.text.slice(0, marker.open.length).toLowerCase();
     if (head === marker.open) {
-      const state = matchOpening(marker, place);
+      const state = matchOpeningMarker(marker, place);
       if (state === 'wait') waits = true;
       else if (state === 'yes') return isInInlineCode(shown.line) ? 'none' : marker;
     } else waits ||= !ended && marker.open.startsWith(head);
@@ -43,9 +43,9 @@ export function findMarker(place: AnswerRange): FoundMarker | 'wait' | 'none' {
 }
 
 /** Whether an opening marker is plausible given the text after it. */
-function matchOpening(
+function matchOpeningMarker(
   { kind, open, where }: Marker,
-  { text, shown, ended }: AnswerRange,
+  { text, shown, ended }: AnswerPosition,
 ): 'yes' | 'no' | 'wait' {
   const rest = text.slice(open.length);
   if (open === 'analysis') {
@@ -63,7 +63,11 @@ function matchOpening(
   return decideCallStart(open, rest, ended);
 }
 
-function findBareClose({ text, shown, ended }: AnswerRange): FoundMarker | 'wait' | 'none' {
+function findUnmatchedEndMarker({
+  text,
+  shown,
+  ended,
+}: AnswerPosition): FoundMarker | 'wait' | 'none' {
   let waits = false;
   for (const close of BARE_CLOSES) {
     const head = text.slice(0, close.length).toLowerCase();
@@ -71,14 +75,14 @@ function findBareClose({ text, shown, ended }: AnswerRange): FoundMarker | 'wait
       waits ||= !ended && close.startsWith(head);
       continue;
     }
-    const verdict = decideThoughtEnd(shown, close, text.slice(close.length), ended);
+    const verdict = decideReasoningEnd(shown, close, text.slice(close.length), ended);
     return verdict === 'yes' ? { kind: 'bare', open: close } : verdict === 'wait' ? 'wait' : 'none';
   }
   return waits ? 'wait' : 'none';
 }
 
 /** End-of-turn markers, after which the answer contains no more text. */
-function findEndToken({ text, ended }: AnswerRange): Marker | 'wait' | 'none' {
+function findEndToken({ text, ended }: AnswerPosition): Marker | 'wait' | 'none' {
   let rest = text;
   for (;;) {
     const lower = rest.toLowerCase();

@@ -1,7 +1,7 @@
 import type { AnswerPart } from '../answer-parts.ts';
 import type { ModelRequest } from '../chat-model.ts';
 import { createReasoningRemover } from './past-reasoning.ts';
-import { createReasoningHabit } from './reasoning-habit.ts';
+import { createReasoningStartTracker } from './reasoning-habit.ts';
 import { separateParts } from './separate-parts.ts';
 
 /**
@@ -17,7 +17,7 @@ export interface ModelSeparation {
  * provider's first call.
  */
 export function openSeparation(model: string, maxCall: number): ModelSeparation {
-  const habit = createReasoningHabit(model);
+  const habit = createReasoningStartTracker(model);
   return {
     clean: createReasoningRemover(),
     separate: (parts, request) => separateParts(parts, request, habit, maxCall),

@@ -2,7 +2,7 @@
 export type AnswerStart = 'text' | 'inside' | 'unknown';
 
 /** Tracks whether the answers of one model start within reasoning. */
-export interface ReasoningHabit {
+export interface ReasoningStartTracker {
   start(): AnswerStart;
   /** Updates the expectation from a complete answer. */
   learn(seen: 'began-inside' | 'began-outside'): void;
@@ -24,7 +24,7 @@ const BEGIN_INSIDE =
  * While an answer is expected to start within reasoning, its text is held back until the reasoning
  * ends, which costs time but never loses an answer.
  */
-export function createReasoningHabit(model: string): ReasoningHabit {
+export function createReasoningStartTracker(model: string): ReasoningStartTracker {
   let expected = BEGIN_INSIDE.test(model) ? 1 : 0;
   let isKnown = false;
   return {

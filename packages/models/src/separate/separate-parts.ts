@@ -1,7 +1,7 @@
 import type { AnswerPart } from '../answer-parts.ts';
 import type { ModelRequest } from '../chat-model.ts';
 import type { SeparatedPiece, SeparatorOptions } from './answer-piece.ts';
-import type { AnswerStart, ReasoningHabit } from './reasoning-habit.ts';
+import type { AnswerStart, ReasoningStartTracker } from './reasoning-habit.ts';
 import { AnswerSeparator } from './separator.ts';
 
 /**
@@ -13,7 +13,7 @@ import { AnswerSeparator } from './separator.ts';
 export async function* separateParts(
   parts: AsyncIterable<AnswerPart>,
   request: ModelRequest,
-  habit: ReasoningHabit,
+  habit: ReasoningStartTracker,
   maxCall: number,
 ): AsyncGenerator<AnswerPart> {
   const start = habit.start();

@@ -1,14 +1,14 @@
-import { joinNeighbors, type SeparatedPiece, type SeparatorOptions } from './answer-piece.ts';
-import { classifyBareCall } from './bare-call.ts';
-import { createDroppedCall, fitBlock } from './call-block.ts';
-import { countOpenings, findEndMarker, findFirstMarker } from './find-close.ts';
+import { joinAdjacentPieces, type SeparatedPiece, type SeparatorOptions } from './answer-piece.ts';
+import { classifyUnmarkedCall } from './bare-call.ts';
+import { coerceBlockCalls, createDroppedCall } from './call-block.ts';
+import { countOpeningMarkers, findEndMarker, findFirstMarker } from './find-close.ts';
 import { type FoundMarker, findMarker } from './find-marker.ts';
 import { MAX_HEADER, readHarmonyHeader } from './harmony-header.ts';
 import { BARE_CLOSES, CALL_LINE, type Marker, SIGNS } from './markers.ts';
 import { type SeparatorMode, startReasoning } from './mode.ts';
 import { resemblesReasoning } from './reasoning-habit.ts';
-import { ShownTextState } from './shown-text.ts';
-import { readWrittenCalls, type WrittenCall } from './written-calls.ts';
+import { VisibleTextState } from './shown-text.ts';
+import { parseTextToolCalls, type TextToolCall } from './written-calls.ts';
 
 export type { SeparatedPiece, SeparatorOptions };
 
@@ -31,7 +31,7 @@ const MAX_MARK = 40;
  */
 export class AnswerSeparator {
   private readonly options: SeparatorOptions;
-  private readonly shown = new ShownTextState();
+  private readonly shown = new VisibleTextState();
   private buffer = '';
   private mode: SeparatorMode = { kind: 'text' };
   private pieces: SeparatedPiece[] = [];
@@ -78,7 +78,7 @@ export class AnswerSeparator {
     while (this.step());
     const { pieces } = this;
     this.pieces = [];
-    return joinNeighbors(pieces);
+    return joinAdjacentPieces(pieces);
   }
 
   private step(): boolean {
@@ -251,7 +251,7 @@ export class AnswerSeparator {
       if (marker.needsClose === true) this.addReasoning(mode.content);
       const end = this.buffer.slice(0, close.length).toLowerCase();
       this.hasReasoned = true;
-      if (mode.isFirst) this.openedWithin = countOpenings(mode.content, marker.open);
+      if (mode.isFirst) this.openedWithin = countOpeningMarkers(mode.content, marker.open);
       this.shown.hideHere();
       this.triedBare = false;
       if (end !== '<|start|>' && end !== '<|channel|>')
@@ -286,7 +286,7 @@ export class AnswerSeparator {
       }
       const at = mode.raw.length - mode.tail.length + found.at;
       const end = at + found.length;
-      const calls = readWrittenCalls(this.bodyOf(mode, at, end));
+      const calls = parseTextToolCalls(this.bodyOf(mode, at, end));
       if (calls !== null || this.ended) return this.closeCall(mode, at, end, calls);
       // The marker may be inside an argument.
       mode.tail = mode.tail.slice(found.at + found.length);
@@ -305,7 +305,7 @@ export class AnswerSeparator {
     mode: Extract<SeparatorMode, { kind: 'call' }>,
     at: number,
     end: number,
-    calls: readonly WrittenCall[] | null,
+    calls: readonly TextToolCall[] | null,
   ): boolean {
     const { raw, isMarked } = mode;
     const closedBy = raw.slice(at, end).toLowerCase();
@@ -327,15 +327,15 @@ export class AnswerSeparator {
   }
 
   /** Keeps the calls until the end of the answer. Returns false if they are plain text. */
-  private take(calls: readonly WrittenCall[], raw: string, isMarked: boolean): boolean {
-    const pieces = fitBlock(calls, raw, isMarked, this.options);
+  private take(calls: readonly TextToolCall[], raw: string, isMarked: boolean): boolean {
+    const pieces = coerceBlockCalls(calls, raw, isMarked, this.options);
     this.calls.push(...(pieces ?? []));
     return pieces !== null;
   }
 
   /** An answer that consists only of a call of an offered tool, without markers. */
   private stepBare(): boolean {
-    const state = classifyBareCall(this.buffer, this.options.offered, this.ended);
+    const state = classifyUnmarkedCall(this.buffer, this.options.offered, this.ended);
     if (state === 'hold') return false;
     this.mode = { kind: 'text' };
     if (state !== 'text' && this.take(state.calls, this.buffer, false)) {
@@ -352,7 +352,7 @@ export class AnswerSeparator {
     if (mode.kind === 'reasoning') this.finishReasoning(mode);
     else if (mode.kind === 'call') {
       const { raw } = mode;
-      const calls = readWrittenCalls(this.bodyOf(mode, raw.length, raw.length));
+      const calls = parseTextToolCalls(this.bodyOf(mode, raw.length, raw.length));
       const end =
         calls === null ? findFirstMarker(raw, mode.marker.close, mode.marker.open.length) : null;
       this.closeCall(

@@ -4,7 +4,7 @@
 const MAX_LINE = 2_000;
 
 /** The shown text of an answer, reduced to the state that decides whether a marker counts. */
-export class ShownTextState {
+export class VisibleTextState {
   /** The current line so far. */
   line = '';
   private text = '';
@@ -140,8 +140,8 @@ export function isInInlineCode(line: string): boolean {
  * named the start marker and is therefore about tags. In the middle of a sentence, in code and in
  * quotation marks it is only mentioned.
  */
-export function decideThoughtEnd(
-  shown: ShownTextState,
+export function decideReasoningEnd(
+  shown: VisibleTextState,
   close: string,
   after: string,
   ended: boolean,

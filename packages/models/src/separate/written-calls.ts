@@ -1,24 +1,24 @@
-import { readJsonValue, readLenientJson } from '../calls/lenient-json.ts';
+import { parseJsonValue, parseLenientJson } from '../calls/lenient-json.ts';
 import { isObject, type JsonObject } from '../json-object.ts';
 
 /** A call as a model wrote it into its text; the arguments are JSON. */
-export interface WrittenCall {
+export interface TextToolCall {
   readonly name: string;
   readonly arguments: string;
 }
 
 /** A parser for one dialect; null if the text is not in that dialect. */
-type CallParser = (body: string) => readonly WrittenCall[] | null;
+type CallParser = (body: string) => readonly TextToolCall[] | null;
 
 /** Ordered from the most to the least distinctive dialect. */
 const READERS: readonly CallParser[] = [
   parseSeparatedCalls,
   parseInvokedCalls,
   parseFunctionCalls,
-  parseArgumentKeys,
+  parseArgumentKeyCalls,
   parseGemmaCalls,
   parseJsonCalls,
-  parseNamedJson,
+  parseNamedJsonCalls,
   parsePythonCalls,
 ];
 
@@ -26,7 +26,7 @@ const READERS: readonly CallParser[] = [
  * Parses the calls in a block of text, in any dialect; null if it cannot be parsed as calls. `body`
  * is the text between the markers of the block.
  */
-export function readWrittenCalls(body: string): readonly WrittenCall[] | null {
+export function parseTextToolCalls(body: string): readonly TextToolCall[] | null {
   const text = stripFence(body.trim());
   for (const reader of READERS) {
     const calls = reader(text);
@@ -45,9 +45,10 @@ function stripFence(text: string): string {
  * Kimi, DeepSeek and gpt-oss: name and arguments separated by a token, one call after another.
  * DeepSeek R1 writes the type of the tool first, and puts its JSON in a fence.
  */
-function parseSeparatedCalls(body: string): readonly WrittenCall[] | null {
+function parseSeparatedCalls(body: string): readonly TextToolCall[] | null {
   const harmony = /^\s*to=([\w.:/-]+)[^{]*(\{[\s\S]*)$/.exec(body);
-  if (harmony !== null) return [toWrittenCall(harmony[1] ?? '', harmony[2] ?? '')].filter(isCall);
+  if (harmony !== null)
+    return [toTextToolCall(harmony[1] ?? '', harmony[2] ?? '')].filter(isTextToolCall);
   if (!/<\|tool_call_argument_begin\|>|<｜tool▁sep｜>/i.test(body)) return null;
   const parts = body
     .split(/<\|tool_call_begin\|>|<｜tool▁call▁begin｜>/i)
@@ -60,17 +61,17 @@ function parseSeparatedCalls(body: string): readonly WrittenCall[] | null {
     const [, name, json = ''] = /^([\w.:/-]+)[ \t]*\n([\s\S]+)$/.exec(text) ?? [];
     const isTyped = name !== undefined && /^\s*function\s*$/.test(before);
     return isTyped
-      ? toWrittenCall(name, stripFence(json.trim()))
-      : toWrittenCall(before.trim(), stripFence(text));
+      ? toTextToolCall(name, stripFence(json.trim()))
+      : toTextToolCall(before.trim(), stripFence(text));
   });
-  return calls.every(isCall) ? calls : null;
+  return calls.every(isTextToolCall) ? calls : null;
 }
 
 /**
  * The format of Anthropic, MiniMax and DeepSeek V3.2: `<invoke name="x"><parameter
  * name="y">z</parameter>`.
  */
-function parseInvokedCalls(body: string): readonly WrittenCall[] | null {
+function parseInvokedCalls(body: string): readonly TextToolCall[] | null {
   const blocks = [
     ...body.matchAll(
       /<[|｜\w:]*invoke\s+name\s*=\s*["']?([\w.:/-]+)["']?\s*>([\s\S]*?)(?:<\/[|｜\w:]*invoke>|$)/gi,
@@ -88,7 +89,7 @@ function parseInvokedCalls(body: string): readonly WrittenCall[] | null {
 }
 
 /** Llama’s `<function=x>{…}</function>` and Qwen3-Coder’s `<function=x><parameter=y>z</parameter></function>`. */
-function parseFunctionCalls(body: string): readonly WrittenCall[] | null {
+function parseFunctionCalls(body: string): readonly TextToolCall[] | null {
   const blocks = [
     ...body.matchAll(
       /<function\s*=\s*["']?([\w.:/-]+)["']?\s*>([\s\S]*?)(?:<\/function>|(?=<function\s*=)|$)/gi,
@@ -96,21 +97,21 @@ function parseFunctionCalls(body: string): readonly WrittenCall[] | null {
   ];
   const calls = blocks.map(([, name = '', inner = '']) => {
     const text = inner.trim();
-    if (text.startsWith('{')) return toWrittenCall(name, text);
+    if (text.startsWith('{')) return toTextToolCall(name, text);
     const values = parseParameters(
       inner,
       /<parameter\s*=\s*["']?([^"'>\s]+)["']?\s*>([\s\S]*?)(?:<\/parameter>|(?=<parameter\s*=)|$)/gi,
     );
     return { name, arguments: JSON.stringify(values) };
   });
-  return calls.every(isCall) ? calls : null;
+  return calls.every(isTextToolCall) ? calls : null;
 }
 
 /**
  * GLM and Hunyuan: the name, followed by `<arg_key>y</arg_key><arg_value>z</arg_value>` for each
  * argument.
  */
-function parseArgumentKeys(body: string): readonly WrittenCall[] | null {
+function parseArgumentKeyCalls(body: string): readonly TextToolCall[] | null {
   const [, name, inner = ''] =
     /^([a-z_][\w.:/-]*)\s*(?:<tool_sep>)?\s*(<arg_key>[\s\S]*)?$/i.exec(body) ?? [];
   if (name === undefined) return null;
@@ -135,7 +136,7 @@ function parseParameters(text: string, pattern: RegExp): JsonObject {
 }
 
 /** Gemma 4: `call:name{key:<|"|>text<|"|>,count:3}`. */
-function parseGemmaCalls(body: string): readonly WrittenCall[] | null {
+function parseGemmaCalls(body: string): readonly TextToolCall[] | null {
   const parts = body.split(/<tool_call\|>|<\|tool_call>/).filter((part) => part.trim() !== '');
   const calls = parts.map((part) => {
     const [, name, inner] = /^\s*call:([\w.:/-]+)\s*(\{[\s\S]*\})\s*$/.exec(part) ?? [];
@@ -143,9 +144,9 @@ function parseGemmaCalls(body: string): readonly WrittenCall[] | null {
     const quoted = inner.replace(/<\|"\|>([\s\S]*?)<\|"\|>/g, (_, text: string) =>
       JSON.stringify(text),
     );
-    return toWrittenCall(name, quoted);
+    return toTextToolCall(name, quoted);
   });
-  return calls.every(isCall) ? calls : null;
+  return calls.every(isTextToolCall) ? calls : null;
 }
 
 const NAME_KEYS = [
@@ -169,12 +170,12 @@ const ARGUMENT_KEYS = [
 ];
 
 /** Parses one object, a list of objects, or several objects in a row. */
-function parseJsonCalls(body: string): readonly WrittenCall[] | null {
-  const calls: WrittenCall[] = [];
+function parseJsonCalls(body: string): readonly TextToolCall[] | null {
+  const calls: TextToolCall[] = [];
   let rest = body.replace(/^(?:\[tool_calls\]|functools)\s*/i, '');
   while (rest.trim() !== '') {
-    const whole = readLenientJson(rest);
-    const first = whole.ok ? null : readJsonValue(rest.trimStart());
+    const whole = parseLenientJson(rest);
+    const first = whole.ok ? null : parseJsonValue(rest.trimStart());
     if (!whole.ok && !first?.ok) return null;
     const value = whole.ok ? whole.value : first?.ok ? first.value : null;
     const items = Array.isArray(value)
@@ -196,7 +197,7 @@ function parseJsonCalls(body: string): readonly WrittenCall[] | null {
   return calls;
 }
 
-function toCallFromObject(value: unknown): WrittenCall | null {
+function toCallFromObject(value: unknown): TextToolCall | null {
   if (!isObject(value)) return null;
   // `{"type": "function", "function": {"name": …, "arguments": …}}`
   if (isObject(value.function)) return toCallFromObject(value.function);
@@ -209,27 +210,27 @@ function toCallFromObject(value: unknown): WrittenCall | null {
 }
 
 /** Parses Mistral's `[TOOL_CALLS]name[CALL_ID]id[ARGS]{…}`, and the name followed by JSON. */
-function parseNamedJson(body: string): readonly WrittenCall[] | null {
+function parseNamedJsonCalls(body: string): readonly TextToolCall[] | null {
   const parts = body.split(/\[tool_calls\]/i).filter((part) => part.trim() !== '');
   const calls = parts.map((part) => {
     const named = /^\s*([\w.:/-]+)\s*(?:\[call_id\][\w-]*)?\s*(?:\[args\])?\s*(\{[\s\S]*)$/i.exec(
       part,
     );
-    return named === null ? null : toWrittenCall(named[1] ?? '', named[2] ?? '');
+    return named === null ? null : toTextToolCall(named[1] ?? '', named[2] ?? '');
   });
-  return calls.every(isCall) ? calls : null;
+  return calls.every(isTextToolCall) ? calls : null;
 }
 
 /**
  * Parses `[name(a="x", b=3)]` and `print(default_api.name(a="x"))`; Llama’s built-in tools are
  * called as `name.call(…)`.
  */
-function parsePythonCalls(body: string): readonly WrittenCall[] | null {
+function parsePythonCalls(body: string): readonly TextToolCall[] | null {
   let rest = body
     .trim()
     .replace(/^\[\s*(?=[a-z_][\w.]*\()/i, '')
     .replace(/\)\s*\]$/, ')');
-  const calls: WrittenCall[] = [];
+  const calls: TextToolCall[] = [];
   while (rest !== '') {
     const printed = /^print\(([\s\S]*)\)$/.exec(rest);
     if (printed?.[1] !== undefined && /^[a-z_][\w.]*\(/i.test(printed[1])) {
@@ -259,7 +260,7 @@ function parseKeywordArguments(
     const [head, key = ''] = /^([a-z_]\w*)\s*=\s*/i.exec(text.slice(at)) ?? [];
     if (head === undefined) return null;
     at += head.length;
-    const read = readJsonValue(text.slice(at));
+    const read = parseJsonValue(text.slice(at));
     if (!read.ok) return null;
     entries.push([key, read.value]);
     at += read.end;
@@ -267,12 +268,12 @@ function parseKeywordArguments(
 }
 
 /** Null if the arguments are not an object. */
-function toWrittenCall(name: string, json: string): WrittenCall | null {
-  const read = readLenientJson(json);
+function toTextToolCall(name: string, json: string): TextToolCall | null {
+  const read = parseLenientJson(json);
   if (!read.ok || !isObject(read.value)) return null;
   return { name: name.trim(), arguments: JSON.stringify(read.value) };
 }
 
-function isCall(call: WrittenCall | null): call is WrittenCall {
+function isTextToolCall(call: TextToolCall | null): call is TextToolCall {
   return call !== null && call.name !== '';
 }

@@ -37,7 +37,7 @@ export function createBrokenModel(
 }
 
 /** For tests: calls a model and returns all the text that it streamed. */
-export async function drainModel(
+export async function collectModelText(
   model: ChatModel,
   signal: AbortSignal = new AbortController().signal,
   seen: ModelEvent[] = [],

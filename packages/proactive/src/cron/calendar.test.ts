@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SOME_ZONES } from '../testing/some-zones.ts';
 import { createZoneClock, findWindowAfter, findWindowAt } from '../zone-clock.ts';
-import { findNextTime, listNextTimes, readTimetable } from './timetable.ts';
+import { findNextTime, listNextTimes, parseTimetableInput } from './timetable.ts';
 
 const DAY_MS = 86_400_000;
 const at = (iso: string) => Date.parse(iso);
@@ -11,7 +11,7 @@ const at = (iso: string) => Date.parse(iso);
 /** Returns the next local times of a job that was requested at the given moment. */
 function localTimes(every: string, timeZone: string, asked: string, count: number): string[] {
   const rules = { timeZone, now: at(asked), leastMs: 300_000 };
-  const read = readTimetable({ every }, rules);
+  const read = parseTimetableInput({ every }, rules);
   if (typeof read === 'string') throw new Error(read);
   const clock = createZoneClock(timeZone);
   return listNextTimes(read.timetable, rules.now, count).map((moment) =>
@@ -115,7 +115,7 @@ describe('a job scheduled in whole days, weeks or months', () => {
 
   it('[H08] follows the calendar even if it runs only once, after a number of days or months', () => {
     const rules = { timeZone: 'Europe/Berlin', now: at('2026-03-28T08:30:00Z'), leastMs: 0 };
-    const read = (written: string) => readTimetable({ at: written }, rules);
+    const read = (written: string) => parseTimetableInput({ at: written }, rules);
     expect(read('in 2 days')).toMatchObject({ nextAt: at('2026-03-30T07:30:00Z') });
     expect(read('in 48 hours')).toMatchObject({ nextAt: at('2026-03-30T08:30:00Z') });
     expect(read('in a month')).toMatchObject({ nextAt: at('2026-04-28T07:30:00Z') });
@@ -130,7 +130,7 @@ describe('a job scheduled in whole days, weeks or months', () => {
     fc.assert(
       fc.property(zones, start, minutes, count, (timeZone, now, minute, days) => {
         const time = `${Math.floor(minute / 60)}:${String(minute % 60).padStart(2, '0')}`;
-        const read = readTimetable(
+        const read = parseTimetableInput(
           { every: `${days} days at ${time}` },
           { timeZone, now, leastMs: 0 },
         );

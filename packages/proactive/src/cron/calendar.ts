@@ -8,7 +8,7 @@ const DAY_MS = 24 * 60 * 60_000;
 /**
  * A local time (ms as if UTC) in the form stored in a timetable, to the minute: `2026-11-22T09:00`.
  */
-export function formatStoredWall(wall: number): string {
+export function formatStoredWallTime(wall: number): string {
   return new Date(wall).toISOString().slice(0, 16);
 }
 
@@ -64,7 +64,10 @@ export function shiftStartBefore(timetable: CalendarTimetable, now: number): Cal
   const ahead = first - createZoneClock(timeZone).wallAt(now);
   if (ahead <= 0) return timetable;
   const intervals = Math.ceil(ahead / (DAY_MS * count * MIN_DAYS[unit]));
-  return { ...timetable, from: formatStoredWall(addToWallTime(first, unit, -intervals * count)) };
+  return {
+    ...timetable,
+    from: formatStoredWallTime(addToWallTime(first, unit, -intervals * count)),
+  };
 }
 
 const MIN_DAYS = { day: 1, month: 28 } as const;

@@ -1,7 +1,7 @@
 import { toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type CronScene, createWriter, openCronScene } from '../testing/cron-scene.ts';
+import { type CronScene, createTestRequester, openCronScene } from '../testing/cron-scene.ts';
 
 let scene: CronScene;
 afterEach(() => scene.close());
@@ -168,7 +168,7 @@ describe('a job that fails', () => {
     expect(await scene.job('J1')).toMatchObject({ state: 'paused', nextAt: null });
     expect(scene.told).toHaveLength(1);
     expect(scene.told[0]?.[1]).toContain('`parley cron resume J1`');
-    await scene.ask({ action: 'resume', id: 'j1' }, createWriter('1'));
+    await scene.ask({ action: 'resume', id: 'j1' }, createTestRequester('1'));
     scene.later(10);
     expect(await look()).toHaveLength(1);
     await look();

@@ -18,7 +18,7 @@ export function createCron(deps: CronServices) {
   let lastLook = Number.POSITIVE_INFINITY;
   let areZonesCompared = false;
   const ask: AskCron = async (order, asker) =>
-    (await import('./service.ts')).handleCronOrder(deps, order, asker);
+    (await import('./service.ts')).handleCronRequest(deps, order, asker);
   return {
     /** Handles requests from chats, the command line and the web page. */
     ask,
@@ -28,7 +28,7 @@ export function createCron(deps: CronServices) {
     },
     /** Applies the owner's decision about jobs created in an agent's earlier time zone. */
     async decideZone(agent: string | undefined, argument: string): Promise<string> {
-      return (await import('./zone-change.ts')).answerZone(deps, agent, argument);
+      return (await import('./zone-change.ts')).handleZoneCommand(deps, agent, argument);
     },
     /**
      * Settles finished runs and starts due jobs. Returns the time of the next poll (ms), or null if
@@ -38,7 +38,7 @@ export function createCron(deps: CronServices) {
       const now = clock();
       const jobs = now < lastLook - WRONG_CLOCK_MS ? await store.cronJobs.list() : [];
       lastLook = now;
-      if (jobs.length > 0) await (await runJobs()).correctTimes(deps, jobs);
+      if (jobs.length > 0) await (await runJobs()).correctJobTimes(deps, jobs);
       if (!areZonesCompared) {
         areZonesCompared = true;
         await compareZones(deps, jobs);

@@ -1,19 +1,19 @@
 import type { CurrentSender } from '@parley/channels';
 import {
   type CronFields,
-  formatCounted,
   getConversationAgent,
   type InboundMessage,
+  pluralize,
   quoteLines,
   type Runtime,
   type Timetable,
 } from '@parley/core';
-import type { CronBounds, CronJob, Store } from '@parley/store';
+import type { CronJob, CronJobLimits, Store } from '@parley/store';
 import { formatWallDayAndMinute, formatWallMinute } from '../zone-clock.ts';
 import type { CalendarTimetable } from './calendar.ts';
 import { listNextTimes } from './timetable.ts';
 
-type ShownJobFields =
+type JobViewFields =
   | 'id'
   | 'title'
   | 'task'
@@ -24,7 +24,7 @@ type ShownJobFields =
   | 'failures';
 
 /** A job as shown in lists. */
-export interface JobView extends Pick<CronJob, ShownJobFields> {
+export interface JobView extends Pick<CronJob, JobViewFields> {
   /** The prefix of the job's conversation id; undefined for the default agent (F14). */
   readonly agent: string | undefined;
   readonly when: string;
@@ -60,7 +60,7 @@ export async function toJobView(
     chatTitle:
       (origin.chat.type === 'direct' ? origin.sender.name : origin.chat.title) || route.chatId,
     next: state === 'on' && nextAt !== null ? [nextAt, ...later] : [],
-    written: { ...toWrittenTimetable(timetable, timeZone), ...getWrittenFormat(origin) },
+    written: { ...toTimetableInput(timetable, timeZone), ...getFormatInput(origin) },
     timeZone: getZone(timetable) ?? timeZone,
   };
 }
@@ -131,7 +131,7 @@ export function formatDueMessage(
 }
 
 /** Formats the notice about a job that failed too often, without the system mark. */
-export function formatGaveUp(
+export function formatGaveUpNotice(
   job: Pick<CronJob, 'id' | 'title' | 'timetable' | 'failures'>,
 ): string {
   const times = `failed ${job.failures} times in a row`;
@@ -175,15 +175,15 @@ export function describeTimetable(timetable: Timetable, timeZone: string): strin
   }
 }
 
-function getWrittenFormat({ responseFormat }: InboundMessage): Pick<JobView['written'], 'format'> {
+function getFormatInput({ responseFormat }: InboundMessage): Pick<JobView['written'], 'format'> {
   if (responseFormat === undefined) return {};
   return { format: responseFormat === 'json' ? 'json' : JSON.stringify(responseFormat, null, 2) };
 }
 
-function toWrittenTimetable(timetable: Timetable, timeZone: string): JobView['written'] {
+function toTimetableInput(timetable: Timetable, timeZone: string): JobView['written'] {
   switch (timetable.kind) {
     case 'once':
-      return toWrittenOnce(timetable.at, timetable.timeZone ?? timeZone);
+      return toOneOffInput(timetable.at, timetable.timeZone ?? timeZone);
     case 'every':
       return { every: formatInterval(timetable), timeZone };
     case 'calendar':
@@ -193,13 +193,13 @@ function toWrittenTimetable(timetable: Timetable, timeZone: string): JobView['wr
   }
 }
 
-function toWrittenOnce(at: number, timeZone: string): JobView['written'] {
+function toOneOffInput(at: number, timeZone: string): JobView['written'] {
   return { at: formatWallMinute(at, timeZone), timeZone };
 }
 
 /** Formats an interval such as `2 days at 09:00`, in the form that `every` accepts. */
 function formatCalendarInterval({ count, unit, from }: CalendarTimetable): string {
-  return `${formatCounted(count, unit)} at ${from.slice(11)}`;
+  return `${pluralize(count, unit)} at ${from.slice(11)}`;
 }
 
 /**
@@ -216,7 +216,7 @@ function formatLength(ms: number, units: readonly (typeof UNITS)[number][] = UNI
     1000,
     'second',
   ];
-  return formatCounted(Math.round(ms / unit), name);
+  return pluralize(Math.round(ms / unit), name);
 }
 
 export interface CronServices extends Pick<Runtime, 'clock' | 'log'> {
@@ -231,7 +231,7 @@ export interface CronServices extends Pick<Runtime, 'clock' | 'log'> {
     origin: InboundMessage,
     agent: string | undefined,
   ) => Promise<CurrentSender | null>;
-  readonly settings: CronBounds & {
+  readonly settings: CronJobLimits & {
     /** Who may create jobs in chats: only owners, or everyone who may write there. */
     readonly who: 'owners' | 'everyone';
     readonly minMinutes: number;

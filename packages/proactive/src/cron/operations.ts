@@ -1,16 +1,16 @@
 import type { NamedChat } from '@parley/channels';
 import {
-  type CronOrder,
-  change,
-  createRefusal,
+  type CronRequest,
+  createRefusalError,
+  defineChangeOperation,
+  defineReadOperation,
   type InboundMessage,
   type NewId,
-  read,
   unwrapAnswer,
 } from '@parley/core';
 import type { Store } from '@parley/store';
 import { z } from 'zod';
-import type { FindTarget } from '../alerts.ts';
+import type { FindAlertTarget } from '../alerts.ts';
 import type { Cron } from './cron.ts';
 import { formatJob } from './job-view.ts';
 
@@ -23,12 +23,12 @@ export interface OperatorCron extends Pick<Cron, 'ask' | 'views'> {
    * Finds a chat for an agent's job. Throws ParleyError if the settings do not contain such an
    * agent.
    */
-  readonly findTarget: (agent: string | undefined) => FindTarget;
+  readonly findTarget: (agent: string | undefined) => FindAlertTarget;
   /** Returns the agent that answers such a message; undefined for the default agent. */
   readonly agentAt: (message: InboundMessage) => string | undefined;
 }
 
-interface CronNeeds {
+interface OperatorCronDeps {
   readonly store: Pick<Store, 'conversations'>;
   readonly defaultAgent: string;
   readonly newId: NewId;
@@ -46,55 +46,67 @@ const Job = {
 };
 
 export const operations = {
-  list: read('All jobs, and the chats that a job can report to', {}, async (needs: CronNeeds) => {
-    const cron = await needs.cron();
-    const jobs = (await cron.views()).map(({ agent, ...view }) => {
-      const place = agent === undefined ? view.chat : `${view.chat} with ${agent}`;
-      const line = `${formatJob({ agent, ...view })}; in ${place}`;
-      return { ...view, agent: agent ?? needs.defaultAgent, line };
-    });
-    return { jobs, chats: await listChatsForJobs(needs.store, cron) };
-  }),
-  show: read('One job with its whole task', { id: Id }, defineJobChange('show')),
-  pause: change('Pause a job', { id: Id }, defineJobChange('pause')),
-  resume: change('Resume a paused job', { id: Id }, defineJobChange('resume')),
-  remove: change('Remove a job', { id: Id }, defineJobChange('remove')),
-  run: change('Run a job now, even if it is not due', { id: Id }, defineJobChange('run')),
-  add: change(
-    'Add a job, by default for the chat in which the owner wrote last',
-    Job,
-    async ({ newId, defaultAgent, ...needs }: CronNeeds, { fields, to }, { agent: named }) => {
+  list: defineReadOperation(
+    'All jobs, and the chats that a job can report to',
+    {},
+    async (needs: OperatorCronDeps) => {
       const cron = await needs.cron();
-      const { origin, route } = await findJobPlace(cron, named, to);
-      const agent = named === defaultAgent ? undefined : (named ?? cron.agentAt(origin));
-      const askedBy = `command:${newId('order')}`;
-      return performCronOrder(cron, { action: 'add', askedBy, origin, route, fields, agent });
+      const jobs = (await cron.views()).map(({ agent, ...view }) => {
+        const place = agent === undefined ? view.chat : `${view.chat} with ${agent}`;
+        const line = `${formatJob({ agent, ...view })}; in ${place}`;
+        return { ...view, agent: agent ?? needs.defaultAgent, line };
+      });
+      return { jobs, chats: await listChatsForJobs(needs.store, cron) };
     },
   ),
-  change: change(
+  show: defineReadOperation('One job with its whole task', { id: Id }, defineJobChange('show')),
+  pause: defineChangeOperation('Pause a job', { id: Id }, defineJobChange('pause')),
+  resume: defineChangeOperation('Resume a paused job', { id: Id }, defineJobChange('resume')),
+  remove: defineChangeOperation('Remove a job', { id: Id }, defineJobChange('remove')),
+  run: defineChangeOperation(
+    'Run a job now, even if it is not due',
+    { id: Id },
+    defineJobChange('run'),
+  ),
+  add: defineChangeOperation(
+    'Add a job, by default for the chat in which the owner wrote last',
+    Job,
+    async (
+      { newId, defaultAgent, ...needs }: OperatorCronDeps,
+      { fields, to },
+      { agent: named },
+    ) => {
+      const cron = await needs.cron();
+      const { origin, route } = await findJobChat(cron, named, to);
+      const agent = named === defaultAgent ? undefined : (named ?? cron.agentAt(origin));
+      const askedBy = `command:${newId('order')}`;
+      return performCronRequest(cron, { action: 'add', askedBy, origin, route, fields, agent });
+    },
+  ),
+  change: defineChangeOperation(
     'Change the time, task, title or chat of a job; omitted fields stay unchanged',
     { id: Id, ...Job },
-    async (needs: CronNeeds, { id, fields, to }) => {
+    async (needs: OperatorCronDeps, { id, fields, to }) => {
       const cron = await needs.cron();
-      if (to === undefined) return performCronOrder(cron, { action: 'change', id, fields });
+      if (to === undefined) return performCronRequest(cron, { action: 'change', id, fields });
       const code = id.trim().toUpperCase();
       const job = (await cron.views()).find((view) => view.id === code);
-      return performCronOrder(cron, {
+      return performCronRequest(cron, {
         action: 'change',
         id,
         fields,
-        target: await findJobPlace(cron, job?.agent, to),
+        target: await findJobChat(cron, job?.agent, to),
       });
     },
   ),
 };
 
 function defineJobChange(action: 'show' | 'pause' | 'resume' | 'remove' | 'run') {
-  return async ({ cron }: CronNeeds, { id }: { readonly id: string }) =>
-    performCronOrder(await cron(), { action, id });
+  return async ({ cron }: OperatorCronDeps, { id }: { readonly id: string }) =>
+    performCronRequest(await cron(), { action, id });
 }
 
-async function performCronOrder(cron: OperatorCron, order: CronOrder) {
+async function performCronRequest(cron: OperatorCron, order: CronRequest) {
   return unwrapAnswer('job-refused', await cron.ask(order, { kind: 'operator' }));
 }
 
@@ -102,13 +114,14 @@ async function performCronOrder(cron: OperatorCron, order: CronOrder) {
  * Finds the chat for a job that the operator adds. In a group, the job does not belong to any
  * member.
  */
-async function findJobPlace(cron: OperatorCron, agent: string | undefined, to = '') {
+async function findJobChat(cron: OperatorCron, agent: string | undefined, to = '') {
   const findTarget = cron.findTarget(agent);
   const target = await findTarget({ name: 'cron', ...(to !== '' && { tell: to }) });
-  if (target.kind === 'none') throw createRefusal('job-refused', `Not done: ${target.reason}.`);
+  if (target.kind === 'none')
+    throw createRefusalError('job-refused', `Not done: ${target.reason}.`);
   const { route, last, isOwners } = target;
   if (isOwners && to !== '' && to !== `${route.channel}:${route.chatId}`) {
-    throw createRefusal('job-refused', `Not done: no group is called ${JSON.stringify(to)}.`);
+    throw createRefusalError('job-refused', `Not done: no group is called ${JSON.stringify(to)}.`);
   }
   const sender = { id: 'operator', name: 'the operator', isBot: false };
   return { route, origin: isOwners ? last : { ...last, sender } };
@@ -121,7 +134,7 @@ const MAX_CHATS = 50;
  * settings, and groups in which a person has written.
  */
 async function listChatsForJobs(
-  { conversations }: CronNeeds['store'],
+  { conversations }: OperatorCronDeps['store'],
   { chats, serves }: OperatorCron,
 ) {
   const groups = (await conversations.list({ before: null, limit: MAX_CHATS })).filter(

@@ -1,6 +1,6 @@
 import type { CurrentSender } from '@parley/channels';
 import { getConversationAgent, reasonOf, type Timetable } from '@parley/core';
-import type { AdmittedMessage, CronChange, CronJob } from '@parley/store';
+import type { AdmittedMessage, CronJob, CronJobChange } from '@parley/store';
 import { WRONG_CLOCK_MS } from '../zone-clock.ts';
 import { shiftStartBefore } from './calendar.ts';
 import {
@@ -8,10 +8,10 @@ import {
   type DueRun,
   findWaitReason,
   formatDueMessage,
-  formatGaveUp,
+  formatGaveUpNotice,
   getZone,
 } from './job-view.ts';
-import { findNextTime, runsEveryHour } from './timetable.ts';
+import { findNextTime, isEveryHour } from './timetable.ts';
 
 const MINUTE_MS = 60_000;
 /** The interval between checks of a waiting job, in ms. */
@@ -74,20 +74,20 @@ function getDueTime({ timetable, nextAt }: CronJob, now: number): number {
   return timetable.kind === 'once' ? Math.min(timetable.at, now) : (nextAt ?? now);
 }
 
-type EndedRun = CronJob & { readonly outcome: string };
+type FinishedRun = CronJob & { readonly outcome: string };
 
 export async function settleRuns(
   { store, notify, clock, log }: CronServices,
-  ended: readonly EndedRun[],
+  ended: readonly FinishedRun[],
 ): Promise<void> {
   for (const { outcome, ...job } of ended) {
-    const { change, gaveUp } = decideAfterRun(job, outcome, clock());
+    const { change, gaveUp } = decideRunConsequence(job, outcome, clock());
     if (gaveUp) {
       const failures = change.failures ?? job.failures;
       log.warn({ job: job.id, failures }, 'a job has failed too often');
       // The notice is sent before the failure is recorded. After a crash between the two, the
       // notice is sent again and deduplicated by its key.
-      await notify(job, `cron:${job.id}:${job.lastAt}`, formatGaveUp({ ...job, failures }));
+      await notify(job, `cron:${job.id}:${job.lastAt}`, formatGaveUpNotice({ ...job, failures }));
     }
     await store.cronJobs.settle(job, outcome, change);
   }
@@ -100,7 +100,7 @@ const MAX_FAILURES = DELAYS_MIN.length + 1;
 
 /** How a completed run changes its job. `gaveUp` means that the job's chat is notified. */
 interface RunConsequence {
-  readonly change: CronChange;
+  readonly change: CronJobChange;
   readonly gaveUp: boolean;
 }
 
@@ -109,7 +109,7 @@ interface RunConsequence {
  * the timetable: the delay before the next run grows, but a repeating job still runs only at times
  * in its timetable.
  */
-function decideAfterRun(
+function decideRunConsequence(
   job: Pick<CronJob, 'timetable' | 'state' | 'failures'>,
   outcome: string,
   now: number,
@@ -122,14 +122,14 @@ function decideAfterRun(
   if (failures >= MAX_FAILURES) {
     return { change: { failures, state: isOnce ? 'over' : 'paused' }, gaveUp: true };
   }
-  const earliest = now + computeDelayAfter(failures);
+  const earliest = now + computeFailureDelay(failures);
   if (isOnce) return { change: { failures, state: 'on', nextAt: earliest }, gaveUp: false };
   const nextAt = job.state === 'on' ? findNextTime(job.timetable, earliest - 1) : null;
   return { change: { failures, ...(nextAt !== null && { nextAt }) }, gaveUp: false };
 }
 
 /** Returns the delay after a number of consecutive failures, in ms. */
-export function computeDelayAfter(failures: number): number {
+export function computeFailureDelay(failures: number): number {
   const last = DELAYS_MIN.at(-1) ?? 0;
   return (DELAYS_MIN[Math.max(0, failures - 1)] ?? last) * MINUTE_MS;
 }
@@ -140,7 +140,7 @@ const DAY_MS = 24 * 60 * 60_000;
  * Corrects the times of jobs whose last run is now in the future, because a wrong clock has been
  * set back. Otherwise these jobs would not run until then.
  */
-export async function correctTimes(
+export async function correctJobTimes(
   { store, clock, log }: CronServices,
   jobs: readonly CronJob[],
 ): Promise<void> {
@@ -177,7 +177,7 @@ function computeCorrectedTime(
     }
     case 'calendar':
     case 'cron': {
-      if (!runsEveryHour(timetable) && known - now <= DAY_MS) return null;
+      if (!isEveryHour(timetable) && known - now <= DAY_MS) return null;
       const started = timetable.kind === 'calendar' ? shiftStartBefore(timetable, now) : timetable;
       const soonest = findNextTime(started, now);
       return soonest !== null && soonest < nextAt ? { nextAt: soonest, timetable: started } : null;

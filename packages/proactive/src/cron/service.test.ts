@@ -1,6 +1,6 @@
 import { HOSTILE_SCHEMAS } from '@parley/core/testing/hostile-schemas';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type CronScene, createWriter, openCronScene } from '../testing/cron-scene.ts';
+import { type CronScene, createTestRequester, openCronScene } from '../testing/cron-scene.ts';
 
 let scene: CronScene;
 afterEach(() => scene.close());
@@ -8,7 +8,7 @@ afterEach(() => scene.close());
 const DAILY = { task: 'Say good morning.', every: 'daily at 9:00' };
 const OPERATOR = { kind: 'operator' } as const;
 
-async function words(by = createWriter('1')): Promise<string> {
+async function words(by = createTestRequester('1')): Promise<string> {
   return (await scene.ask({ action: 'list' }, by)).text;
 }
 
@@ -16,7 +16,7 @@ describe('the cron service', () => {
   it('[H08] reports when a new job will run, and adds it once per call', async () => {
     scene = await openCronScene();
     await scene.add(DAILY);
-    const by = createWriter('1');
+    const by = createTestRequester('1');
     if (by.kind !== 'chat') throw new Error('nobody writes');
     const { route } = await scene.job('J1');
     const order = { action: 'add', askedBy: 'call:2', origin: by.message, route } as const;
@@ -57,7 +57,7 @@ describe('the cron service', () => {
     scene = await openCronScene();
     await scene.add(DAILY);
     const ask = async (action: 'pause' | 'resume' | 'run' | 'remove') =>
-      (await scene.ask({ action, id: 'j1' }, createWriter('1'))).text;
+      (await scene.ask({ action, id: 'j1' }, createTestRequester('1'))).text;
     expect(await ask('pause')).toContain('paused');
     expect(await ask('run')).toContain('Resume it first');
     expect(await ask('resume')).toContain('next Sunday 2026-11-22 09:00');
@@ -67,7 +67,7 @@ describe('the cron service', () => {
       id: 'J1',
       fields: { at: '18:00', title: 'evening' },
     } as const;
-    expect((await scene.ask(change, createWriter('1'))).text).toContain(
+    expect((await scene.ask(change, createTestRequester('1'))).text).toContain(
       'once, Saturday 2026-11-21 18:00',
     );
     await ask('run');
@@ -157,7 +157,7 @@ describe('a job on the page', () => {
   it('[H08] [U03] can be moved to another chat, which takes effect from the next run with the permissions of its requester', async () => {
     scene = await openCronScene();
     await scene.add(DAILY);
-    const by = createWriter('2', 'g');
+    const by = createTestRequester('2', 'g');
     if (by.kind !== 'chat') throw new Error('nobody writes');
     const { message: origin } = by;
     const route = { ...(await scene.job('J1')).route, chatId: 'g' };
@@ -176,22 +176,25 @@ describe('access to jobs', () => {
   it("[W02] is limited to the jobs in the person's chat, and for an owner in a direct chat, to all of the owner's jobs", async () => {
     scene = await openCronScene('everyone');
     await scene.add({ ...DAILY, title: 'private' });
-    await scene.add({ ...DAILY, title: 'group' }, createWriter('1', 'g', 'guest'));
-    await scene.add({ ...DAILY, title: 'bo' }, createWriter('2', 'b', 'guest'));
+    await scene.add({ ...DAILY, title: 'group' }, createTestRequester('1', 'g', 'guest'));
+    await scene.add({ ...DAILY, title: 'bo' }, createTestRequester('2', 'b', 'guest'));
     const titles = async (by: Parameters<typeof words>[0]) =>
       [...(await words(by)).matchAll(/^"(\w+)"/gm)].map(([, title]) => title);
-    expect(await titles(createWriter('1'))).toEqual(['private', 'group']);
-    expect(await titles(createWriter('1', 'g', 'guest'))).toEqual(['group']);
-    expect(await titles(createWriter('2', 'g', 'guest'))).toEqual(['group']);
-    expect(await titles(createWriter('2', 'b', 'guest'))).toEqual(['bo']);
-    const hidden = await scene.ask({ action: 'remove', id: 'J1' }, createWriter('2', 'b', 'guest'));
+    expect(await titles(createTestRequester('1'))).toEqual(['private', 'group']);
+    expect(await titles(createTestRequester('1', 'g', 'guest'))).toEqual(['group']);
+    expect(await titles(createTestRequester('2', 'g', 'guest'))).toEqual(['group']);
+    expect(await titles(createTestRequester('2', 'b', 'guest'))).toEqual(['bo']);
+    const hidden = await scene.ask(
+      { action: 'remove', id: 'J1' },
+      createTestRequester('2', 'b', 'guest'),
+    );
     expect(hidden.text).toContain('There is no job "J1"');
   });
 
   it('[F14] [W02] excludes another agent’s jobs in the same chat, even for that agent’s owner', async () => {
     scene = await openCronScene('everyone');
     await scene.add({ ...DAILY, title: 'private' });
-    const asker = createWriter('1');
+    const asker = createTestRequester('1');
     if (asker.kind !== 'chat') throw new Error('somebody in a chat asks');
     const reader = { ...asker.reader, conversationId: `@desk/${asker.reader.conversationId}` };
     expect(await words({ ...asker, reader })).toBe('There are no jobs.');
@@ -199,20 +202,22 @@ describe('access to jobs', () => {
 
   it('[H08] allows only owners to create jobs, unless the settings say otherwise', async () => {
     scene = await openCronScene();
-    expect(await scene.add(DAILY, createWriter('2', 'b', 'guest'))).toContain('cron.who: everyone');
-    expect(await scene.add(DAILY, createWriter('1', 'g', 'guest'))).toBe('J2');
+    expect(await scene.add(DAILY, createTestRequester('2', 'b', 'guest'))).toContain(
+      'cron.who: everyone',
+    );
+    expect(await scene.add(DAILY, createTestRequester('1', 'g', 'guest'))).toBe('J2');
   });
 
   it('[H08] allows only owners to change another person’s job in a group', async () => {
     scene = await openCronScene('everyone');
-    await scene.add(DAILY, createWriter('2', 'g', 'guest'));
+    await scene.add(DAILY, createTestRequester('2', 'g', 'guest'));
     const pause = { action: 'pause', id: 'J1' } as const;
-    expect((await scene.ask(pause, createWriter('3', 'g', 'guest'))).text).toContain(
+    expect((await scene.ask(pause, createTestRequester('3', 'g', 'guest'))).text).toContain(
       'Only the person',
     );
-    expect((await scene.ask(pause, createWriter('2', 'g', 'guest'))).ok).toBe(true);
+    expect((await scene.ask(pause, createTestRequester('2', 'g', 'guest'))).ok).toBe(true);
     expect(
-      (await scene.ask({ ...pause, action: 'resume' }, createWriter('1', 'g', 'guest'))).ok,
+      (await scene.ask({ ...pause, action: 'resume' }, createTestRequester('1', 'g', 'guest'))).ok,
     ).toBe(true);
   });
 });

@@ -1,16 +1,16 @@
 import { type CurrentSender, toConversationId, toPersonId } from '@parley/channels';
 import {
   type CronAnswer,
-  type CronAsker,
   type CronFields,
-  type CronOrder,
+  type CronRequest,
+  type CronRequester,
   getConversationAgent,
   type InboundMessage,
   ResponseFormat,
   reasonOf,
   toAgentConversation,
 } from '@parley/core';
-import type { CronChange, CronJob, NewCronJob } from '@parley/store';
+import type { CronJob, CronJobChange, NewCronJob } from '@parley/store';
 import { formatWallDayAndMinute } from '../zone-clock.ts';
 import {
   type CronServices,
@@ -21,31 +21,36 @@ import {
   TIMES_SHOWN,
   toJobView,
 } from './job-view.ts';
-import { findNextTime, listNextTimes, readTimetable, type TimetableRules } from './timetable.ts';
+import {
+  findNextTime,
+  listNextTimes,
+  parseTimetableInput,
+  type TimetableRules,
+} from './timetable.ts';
 
 const KEEP_OVER_MS = 7 * 24 * 60 * 60_000;
 
 /** Handles a request about jobs from a chat, the command line or the web page (H08). */
-export async function handleCronOrder(
+export async function handleCronRequest(
   deps: CronServices,
-  order: CronOrder,
-  asking: CronAsker,
+  order: CronRequest,
+  asking: CronRequester,
 ): Promise<CronAnswer> {
-  const asker = await identifyAsker(deps, asking);
+  const asker = await identifyRequester(deps, asking);
   switch (order.action) {
     case 'add':
       return addCronJob(deps, order, asker);
     case 'list':
       return listJobs(deps, asker);
     default:
-      return runOnJob(deps, order, asker);
+      return handleJobRequest(deps, order, asker);
   }
 }
 
-async function identifyAsker(
+async function identifyRequester(
   { store, senderNow }: CronServices,
-  asking: CronAsker,
-): Promise<KnownAsker> {
+  asking: CronRequester,
+): Promise<KnownRequester> {
   if (asking.kind === 'operator') return asking;
   const { message } = asking;
   const person = toPersonId(message);
@@ -61,27 +66,27 @@ async function identifyAsker(
 
 async function addCronJob(
   deps: CronServices,
-  order: Extract<CronOrder, { action: 'add' }>,
-  asker: KnownAsker,
+  order: Extract<CronRequest, { action: 'add' }>,
+  asker: KnownRequester,
 ): Promise<CronAnswer> {
   const { store, settings, clock, log } = deps;
-  if (!canAddJob(asker, settings.who)) return refuseOrder(ONLY_OWNERS);
+  if (!canAddJob(asker, settings.who)) return refuseCronRequest(ONLY_OWNERS);
   const before = await store.cronJobs.find(order.askedBy);
   if (before !== null) return createAddedAnswer(deps, before);
   await forgetOldJobs(deps);
-  const id = await createFreeCode(deps);
+  const id = await createUnusedJobCode(deps);
   const agent = asker.kind === 'operator' ? order.agent : asker.agent;
   const sender = await deps.senderNow(order.origin, agent);
   const made = createJob(order, id, getCurrentRules(deps, agent), sender ?? { agent });
-  if (typeof made === 'string') return refuseOrder(`Not added. ${made}`);
+  if (typeof made === 'string') return refuseCronRequest(`Not added. ${made}`);
   const result = await store.cronJobs.add(made, settings, clock());
   if (result === 'full') {
-    return refuseOrder(
+    return refuseCronRequest(
       `Not added: the limits are ${settings.perConversation} jobs per conversation and per guest, and ${settings.total} in total, the last tenth of which is reserved for owners. Remove one first.`,
     );
   }
   const job = await store.cronJobs.find(order.askedBy);
-  if (job === null) return refuseOrder('Not added: the job was removed at the same moment.');
+  if (job === null) return refuseCronRequest('Not added: the job was removed at the same moment.');
   log.info(
     { job: job.id, conversation: job.conversationId, nextAt: job.nextAt },
     'a job was added',
@@ -106,35 +111,37 @@ function createAddedAnswer({ timeZoneOf, clock }: CronServices, job: CronJob): C
   };
 }
 
-async function listJobs(deps: CronServices, asker: KnownAsker): Promise<CronAnswer> {
+async function listJobs(deps: CronServices, asker: KnownRequester): Promise<CronAnswer> {
   const jobs = (await deps.store.cronJobs.list()).filter((job) => canSeeJob(asker, job));
   if (jobs.length === 0) return { ok: true, text: 'There are no jobs.' };
   const views = await Promise.all(jobs.map((job) => toJobView(deps, job)));
   return { ok: true, text: views.map(formatJob).join('\n') };
 }
 
-async function runOnJob(
+async function handleJobRequest(
   deps: CronServices,
-  order: Exclude<CronOrder, { action: 'add' | 'list' }>,
-  asker: KnownAsker,
+  order: Exclude<CronRequest, { action: 'add' | 'list' }>,
+  asker: KnownRequester,
 ): Promise<CronAnswer> {
   const id = order.id.trim().toUpperCase();
   const job = await deps.store.cronJobs.get(id);
   if (job === null || !canSeeJob(asker, job)) {
-    return refuseOrder(`There is no job ${JSON.stringify(order.id)}. The list shows all jobs.`);
+    return refuseCronRequest(
+      `There is no job ${JSON.stringify(order.id)}. The list shows all jobs.`,
+    );
   }
   if (order.action === 'show') {
     return { ok: true, text: `${formatJob(await toJobView(deps, job))}\n\n${job.task}` };
   }
   if (!canChangeJob(asker, job, deps.settings.who)) {
-    return refuseOrder(
+    return refuseCronRequest(
       `Only the person who asked for ${formatTitleAndId(job)}, or an owner, may change it.`,
     );
   }
   return changeJob(deps, order, job);
 }
 
-async function createFreeCode({ store, newCode }: CronServices): Promise<string> {
+async function createUnusedJobCode({ store, newCode }: CronServices): Promise<string> {
   for (;;) {
     const code = newCode();
     if ((await store.cronJobs.get(code)) === null) return code;
@@ -150,14 +157,14 @@ async function forgetOldJobs({ store, clock }: CronServices): Promise<void> {
   }
 }
 
-type JobChangeOrder = Extract<
-  CronOrder,
+type JobChangeRequest = Extract<
+  CronRequest,
   { action: 'change' | 'remove' | 'pause' | 'resume' | 'run' }
 >;
 
 async function changeJob(
   deps: CronServices,
-  order: JobChangeOrder,
+  order: JobChangeRequest,
   job: CronJob,
 ): Promise<CronAnswer> {
   const { store, log } = deps;
@@ -167,20 +174,20 @@ async function changeJob(
     return { ok: true, text: `The job ${formatTitleAndId(job)} is removed.` };
   }
   const change = await applyJobChange(deps, order, job);
-  if (typeof change === 'string') return refuseOrder(change);
+  if (typeof change === 'string') return refuseCronRequest(change);
   const isThere = await store.cronJobs.change(job.id, change);
   const now = isThere ? await store.cronJobs.get(job.id) : null;
   if (now === null)
-    return refuseOrder(`The job ${formatTitleAndId(job)} was removed in the meantime.`);
+    return refuseCronRequest(`The job ${formatTitleAndId(job)} was removed in the meantime.`);
   await deps.planned();
   return { ok: true, text: formatJob(await toJobView(deps, now)) };
 }
 
 async function applyJobChange(
   deps: CronServices,
-  order: Exclude<JobChangeOrder, { action: 'remove' }>,
+  order: Exclude<JobChangeRequest, { action: 'remove' }>,
   job: CronJob,
-): Promise<CronChange | string> {
+): Promise<CronJobChange | string> {
   const now = deps.clock();
   switch (order.action) {
     case 'pause':
@@ -198,16 +205,16 @@ async function applyJobChange(
       return { state: 'on', nextAt: now };
     case 'change': {
       const agent = getConversationAgent(job.conversationId);
-      const fields = readChange(order.fields, getCurrentRules(deps, agent));
+      const fields = parseJobChange(order.fields, getCurrentRules(deps, agent));
       if (typeof fields === 'string') return `Not changed. ${fields}`;
       const format = readFormat(order.fields, job);
       if (typeof format === 'string') return `Not changed. ${format}`;
       const { target } = order;
-      const place = target && getJobPlace(target, await deps.senderNow(target.origin, agent));
+      const place = target && getJobChat(target, await deps.senderNow(target.origin, agent));
       const { origin = job.origin } = place ?? {};
       const isOrigin = place !== undefined || order.fields.format !== undefined;
       const asked = isOrigin && { origin: setFormat(origin, format) };
-      const change: CronChange = { ...fields, ...place, ...asked };
+      const change: CronJobChange = { ...fields, ...place, ...asked };
       if (Object.keys(change).length === 0) return 'Not changed: say what to change.';
       return change.nextAt === undefined ? change : { ...change, state: 'on' };
     }
@@ -219,7 +226,7 @@ const MAX_TASK = 4_000;
 
 /** Creates a job. Only the chat and sender of the requesting message are stored. */
 function createJob(
-  { askedBy, origin, route, fields }: Extract<CronOrder, { action: 'add' }>,
+  { askedBy, origin, route, fields }: Extract<CronRequest, { action: 'add' }>,
   id: string,
   rules: TimetableRules,
   sender: CurrentSender | { readonly agent: string | undefined },
@@ -228,11 +235,11 @@ function createJob(
   if (task === '') {
     return 'Say in `task` what to do when the time comes.';
   }
-  const read = readTimetable(fields, rules);
+  const read = parseTimetableInput(fields, rules);
   if (typeof read === 'string') return read;
   const format = readFormat(fields);
   if (typeof format === 'string') return format;
-  const place = getJobPlace({ origin, route }, 'agent' in sender ? null : sender);
+  const place = getJobChat({ origin, route }, 'agent' in sender ? null : sender);
   return {
     id,
     askedBy,
@@ -249,8 +256,8 @@ function createJob(
 }
 
 /** The agent that a job belongs to, and the chat for its answers. */
-function getJobPlace(
-  { origin, route }: Pick<Extract<CronOrder, { action: 'add' }>, 'origin' | 'route'>,
+function getJobChat(
+  { origin, route }: Pick<Extract<CronRequest, { action: 'add' }>, 'origin' | 'route'>,
   sender: CurrentSender | null,
 ): Pick<NewCronJob, 'route' | 'origin' | 'fromOwner'> {
   const { replyToMessageId: _, ...free } = route;
@@ -288,11 +295,11 @@ function setFormat(
   return responseFormat === undefined ? origin : { ...origin, responseFormat };
 }
 
-function readChange(fields: CronFields, rules: TimetableRules): CronChange | string {
+function parseJobChange(fields: CronFields, rules: TimetableRules): CronJobChange | string {
   const isTime = [fields.at, fields.every, fields.cron, fields.timeZone].some(
     (one) => one !== undefined,
   );
-  const read = isTime ? readTimetable(fields, rules) : null;
+  const read = isTime ? parseTimetableInput(fields, rules) : null;
   if (typeof read === 'string') return read;
   const task = fields.task?.trim();
   const title = fields.title?.trim();
@@ -322,20 +329,20 @@ function getCurrentRules(
   return { timeZone: timeZoneOf(agent), now: clock(), leastMs: settings.minMinutes * MINUTE_MS };
 }
 
-function refuseOrder(text: string): CronAnswer {
+function refuseCronRequest(text: string): CronAnswer {
   return { ok: false, text };
 }
 
-type KnownAsker =
+type KnownRequester =
   | { readonly kind: 'operator' }
-  | (Extract<CronAsker, { kind: 'chat' }> & {
+  | (Extract<CronRequester, { kind: 'chat' }> & {
       readonly agent: string | undefined;
       readonly isOwner: boolean;
       /** The ids of the person's accounts, such as `telegram:42`. */
       readonly accounts: readonly string[];
     });
 
-function canAddJob(asker: KnownAsker, who: CronServices['settings']['who']): boolean {
+function canAddJob(asker: KnownRequester, who: CronServices['settings']['who']): boolean {
   return asker.kind === 'operator' || who === 'everyone' || asker.isOwner;
 }
 
@@ -343,7 +350,7 @@ function canAddJob(asker: KnownAsker, who: CronServices['settings']['who']): boo
  * An agent's jobs are visible in the chats that requested them or receive their answers. In a
  * direct chat, owners see all of their own jobs.
  */
-function canSeeJob(asker: KnownAsker, job: CronJob): boolean {
+function canSeeJob(asker: KnownRequester, job: CronJob): boolean {
   if (asker.kind === 'operator') return true;
   const { reader, accounts, agent } = asker;
   if (getConversationAgent(job.conversationId) !== agent) return false;
@@ -355,7 +362,7 @@ function canSeeJob(asker: KnownAsker, job: CronJob): boolean {
 
 /** A job may be changed by its requester, and by an owner wherever they can see it. */
 function canChangeJob(
-  asker: KnownAsker,
+  asker: KnownRequester,
   job: CronJob,
   who: CronServices['settings']['who'],
 ): boolean {

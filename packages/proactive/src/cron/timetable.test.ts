@@ -4,20 +4,20 @@ import { describe, expect, it } from 'vitest';
 import { SOME_ZONES } from '../testing/some-zones.ts';
 import { createZoneClock, formatWallDayAndMinute } from '../zone-clock.ts';
 import { readCronExpression } from './cron-expression.ts';
-import { computeDelayAfter } from './run-jobs.ts';
-import { findNextTime, readTimetable, type WrittenTimetable } from './timetable.ts';
+import { computeFailureDelay } from './run-jobs.ts';
+import { findNextTime, parseTimetableInput, type TimetableInput } from './timetable.ts';
 
 /** Saturday, 10:05 in Vienna. */
 const NOW = Date.parse('2026-11-21T09:05:00Z');
 const RULES = { timeZone: 'Europe/Vienna', now: NOW, leastMs: 300_000 };
 
-const first = (written: WrittenTimetable) => {
-  const read = readTimetable(written, RULES);
+const first = (written: TimetableInput) => {
+  const read = parseTimetableInput(written, RULES);
   return typeof read === 'string' ? read : formatWallDayAndMinute(read.nextAt, 'Europe/Vienna');
 };
 
 describe('a written timetable', () => {
-  it.each<[WrittenTimetable, string]>([
+  it.each<[TimetableInput, string]>([
     [{ at: '2026-11-22 09:00' }, 'Sunday 2026-11-22 09:00'],
     [{ at: '2026-11-22T09:00:30' }, 'Sunday 2026-11-22 09:00'],
     [{ at: '2026-11-22T09:00:00Z' }, 'Sunday 2026-11-22 10:00'],
@@ -46,7 +46,7 @@ describe('a written timetable', () => {
     expect(first(written)).toBe(expected);
   });
 
-  it.each<[WrittenTimetable, string]>([
+  it.each<[TimetableInput, string]>([
     [{}, 'Give exactly one of'],
     [{ at: '18:00', every: '2 h' }, 'Give exactly one of'],
     [{ at: 'soon' }, '"soon" is not a time. Expected a date and time such as'],
@@ -67,7 +67,7 @@ describe('a written timetable', () => {
   });
 
   it('[H08] in days keeps its local time when the clocks change', () => {
-    const read = readTimetable(
+    const read = parseTimetableInput(
       { every: 'day' },
       { ...RULES, now: Date.parse('2026-10-24T07:00:00Z') },
     );
@@ -83,7 +83,7 @@ describe('a written timetable', () => {
   ])(
     '[H08] after %d consecutive failures, the next attempt is %d min later',
     (failures, minutes) => {
-      expect(computeDelayAfter(failures)).toBe(minutes * 60_000);
+      expect(computeFailureDelay(failures)).toBe(minutes * 60_000);
     },
   );
 });

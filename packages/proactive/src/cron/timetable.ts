@@ -1,12 +1,12 @@
 import type { CronFields, Timetable } from '@parley/core';
 import type { CronExpression } from 'cron-parser';
-import { CADENCE_FORM, readInterval, readTime } from '../heartbeat/task.ts';
+import { CADENCE_FORM, parseClockMinutes, parseInterval } from '../heartbeat/task.ts';
 import { createZoneClock, formatWallDayAndMinute, type ZoneClock } from '../zone-clock.ts';
-import { addToWallTime, findNextOnCalendar, formatStoredWall } from './calendar.ts';
+import { addToWallTime, findNextOnCalendar, formatStoredWallTime } from './calendar.ts';
 import { type CronPattern, readCronExpression } from './cron-expression.ts';
 
 /** A timetable as a person or a model writes it. Exactly one of the first three fields is set. */
-export type WrittenTimetable = Pick<CronFields, 'at' | 'every' | 'cron' | 'timeZone'>;
+export type TimetableInput = Pick<CronFields, 'at' | 'every' | 'cron' | 'timeZone'>;
 
 export interface TimetableRules {
   readonly timeZone: string;
@@ -15,7 +15,7 @@ export interface TimetableRules {
   readonly leastMs: number;
 }
 
-export interface ReadTimetable {
+export interface ParsedTimetable {
   readonly timetable: Timetable;
   readonly nextAt: number;
 }
@@ -25,10 +25,10 @@ const MINUTE_MS = 60_000;
 const LOOK_AHEAD = 12;
 
 /** Parses a written timetable. Returns an explanation with an example if it is not recognized. */
-export function readTimetable(
-  written: WrittenTimetable,
+export function parseTimetableInput(
+  written: TimetableInput,
   rules: TimetableRules,
-): ReadTimetable | string {
+): ParsedTimetable | string {
   const timeZone = written.timeZone?.trim() || rules.timeZone;
   if (!isTimeZone(timeZone)) {
     return `${JSON.stringify(timeZone)} is not a time zone. Use an IANA name, such as Europe/Vienna or America/New_York.`;
@@ -54,18 +54,18 @@ type ZonedRules = TimetableRules & TimetableZone;
 const zoneIn = ({ timeZone, zoneOf }: TimetableZone): TimetableZone => ({ timeZone, zoneOf });
 
 function parseTimetable(
-  { at, every, cron }: Omit<WrittenTimetable, 'timeZone'>,
+  { at, every, cron }: Omit<TimetableInput, 'timeZone'>,
   rules: ZonedRules,
 ): Timetable | string {
-  if (at !== undefined) return parseOnce(at, rules);
-  if (every !== undefined) return readEvery(every, rules);
+  if (at !== undefined) return parseOneOffTime(at, rules);
+  if (every !== undefined) return parseEveryInterval(every, rules);
   const read = readCronExpression(cron ?? '');
   if (typeof read === 'string') return read;
   const expression = (cron ?? '').trim().replace(/\s+/g, ' ');
   return { kind: 'cron', expression, ...zoneIn(rules) };
 }
 
-function parseOnce(written: string, { now, ...zone }: ZonedRules): Timetable | string {
+function parseOneOffTime(written: string, { now, ...zone }: ZonedRules): Timetable | string {
   const { timeZone } = zone;
   const moment = parseZonelessMoment(written.trim(), now);
   const at = moment ?? readLocalTime(written, timeZone, now);
@@ -81,8 +81,8 @@ function parseOnce(written: string, { now, ...zone }: ZonedRules): Timetable | s
  * Days and months are counted on the calendar, so that a job keeps its local time when the clocks
  * change.
  */
-function readEvery(written: string, { now, ...zone }: ZonedRules): Timetable | string {
-  const read = readInterval(written.replace(/^\s*every\s+|[.!\s]+$/gi, ''));
+function parseEveryInterval(written: string, { now, ...zone }: ZonedRules): Timetable | string {
+  const read = parseInterval(written.replace(/^\s*every\s+|[.!\s]+$/gi, ''));
   if (read === null) {
     return `${JSON.stringify(written)} is not an interval. Expected one ${CADENCE_FORM}; for certain days or hours use cron.`;
   }
@@ -106,14 +106,14 @@ function readEvery(written: string, { now, ...zone }: ZonedRules): Timetable | s
   // runs on the last day of each month.
   const today = Math.floor(wall / DAY_MS) * DAY_MS + minutes * MINUTE_MS;
   const isTomorrow = unit === 'days' && at !== undefined && today <= wall;
-  const from = formatStoredWall(isTomorrow ? today + DAY_MS : today);
+  const from = formatStoredWallTime(isTomorrow ? today + DAY_MS : today);
   return { kind: 'calendar', unit: unit === 'days' ? 'day' : 'month', count, from, ...named };
 }
 
 function checkTimetable(
   timetable: Timetable,
   { now, leastMs }: TimetableRules,
-): ReadTimetable | string {
+): ParsedTimetable | string {
   const times = listNextTimes(timetable, now, LOOK_AHEAD);
   const [nextAt] = times;
   if (nextAt === undefined) return 'It would never run, because there is no such day. Check it.';
@@ -161,7 +161,7 @@ const READ_MOMENT_FORM =
 
 /** Parses a moment (ms) that is the same in every zone; null for any other text. */
 function parseZonelessMoment(text: string, now: number): number | null {
-  return text.length > MAX_WRITTEN ? null : (readDelay(text, now) ?? parseWithOffset(text));
+  return text.length > MAX_WRITTEN ? null : (readDelay(text, now) ?? parseTimeWithOffset(text));
 }
 
 /**
@@ -182,7 +182,7 @@ function readDelay(text: string, now: number): number | null {
   const length = getTextAfterIn(text);
   const seconds = /^(\d{1,4})\s*s(?:ec(?:ond)?s?)?$/i.exec(length)?.[1];
   if (seconds !== undefined) return now + Number(seconds) * 1000;
-  const interval = readInterval(length);
+  const interval = parseInterval(length);
   return interval?.unit === 'minutes' ? now + interval.count * MINUTE_MS : null;
 }
 
@@ -191,7 +191,7 @@ function readDelay(text: string, now: number): number | null {
  * day if no time is given.
  */
 function parseDaysFromNow(text: string, timeZone: string, now: number): number | null {
-  const interval = readInterval(getTextAfterIn(text));
+  const interval = parseInterval(getTextAfterIn(text));
   if (interval === null || interval.unit === 'minutes') return null;
   const clock = createZoneClock(timeZone);
   const wall = clock.wallAt(now);
@@ -205,7 +205,7 @@ function getTextAfterIn(text: string): string {
 }
 
 /** Parses `2026-11-22T09:00:00Z` and other times that state their offset. */
-function parseWithOffset(text: string): number | null {
+function parseTimeWithOffset(text: string): number | null {
   if (!/^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)$/i.test(text))
     return null;
   return toNumberOrNull(Date.parse(text.replace(' ', 'T')));
@@ -224,19 +224,19 @@ function parseDateAndTime(text: string, timeZone: string): number | null {
 
 function parseTimeOfDay(text: string, timeZone: string, now: number): number | null {
   const [, day, time = ''] = /^(?:(today|tomorrow)\s*(?:(?:at\s|,)\s*)?)?(\S.*)$/i.exec(text) ?? [];
-  const minutes = readTime(time);
+  const minutes = parseClockMinutes(time);
   if (minutes === null) return null;
-  if (day === undefined) return findNextAtTime(minutes, timeZone, now);
-  return computeAtTime(minutes, timeZone, now, day.toLowerCase() === 'tomorrow' ? 1 : 0);
+  if (day === undefined) return findNextTimeOfDay(minutes, timeZone, now);
+  return computeTimeOnDay(minutes, timeZone, now, day.toLowerCase() === 'tomorrow' ? 1 : 0);
 }
 
 /** Returns the next moment that is this many minutes after local midnight. */
-function findNextAtTime(minutes: number, timeZone: string, now: number): number {
-  const today = computeAtTime(minutes, timeZone, now, 0);
-  return today > now ? today : computeAtTime(minutes, timeZone, now, 1);
+function findNextTimeOfDay(minutes: number, timeZone: string, now: number): number {
+  const today = computeTimeOnDay(minutes, timeZone, now, 0);
+  return today > now ? today : computeTimeOnDay(minutes, timeZone, now, 1);
 }
 
-function computeAtTime(minutes: number, timeZone: string, now: number, days: number): number {
+function computeTimeOnDay(minutes: number, timeZone: string, now: number, days: number): number {
   const clock = createZoneClock(timeZone);
   const midnight = (Math.floor(clock.wallAt(now) / DAY_MS) + days) * DAY_MS;
   return clock.plannedMomentOf(midnight + minutes * MINUTE_MS);
@@ -282,7 +282,7 @@ function findNextRun(cron: CronPattern, clock: ZoneClock, after: number): number
   const walls = cron.after(wall - (isDaySkipped ? 2 * DAY_MS : BACK_MS));
   const everyHour = cron.hours === 24;
   let best: number | null = null;
-  for (let next = findNextWall(walls); next !== null; next = findNextWall(walls)) {
+  for (let next = findNextWallTime(walls); next !== null; next = findNextWallTime(walls)) {
     const moments = clock.momentsOf(next);
     const first = moments[0] ?? clock.plannedMomentOf(next);
     if (best !== null && first >= best) return best;
@@ -298,7 +298,7 @@ function findNextRun(cron: CronPattern, clock: ZoneClock, after: number): number
  * Returns the next local time that matches the expression, or null if there is none, for example
  * for 31 April.
  */
-function findNextWall(walls: CronExpression): number | null {
+function findNextWallTime(walls: CronExpression): number | null {
   try {
     return walls.next().getTime();
   } catch {
@@ -307,7 +307,7 @@ function findNextWall(walls: CronExpression): number | null {
 }
 
 /** Whether a timetable runs in every hour rather than at certain hours. */
-export function runsEveryHour(timetable: Timetable): boolean {
+export function isEveryHour(timetable: Timetable): boolean {
   if (timetable.kind !== 'cron') return false;
   const read = readCronExpression(timetable.expression);
   return typeof read !== 'string' && read.hours === 24;

@@ -1,4 +1,4 @@
-import { restoreLiteral } from '@parley/core';
+import { decodeLiteralText } from '@parley/core';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type CronScene, openCronScene } from '../testing/cron-scene.ts';
 
@@ -35,7 +35,7 @@ describe('a change of an agent’s time zone', () => {
     expect(markdown).toContain(
       'My time zone is now America/New_York; it was Europe/Berlin. 2 jobs',
     );
-    expect(restoreLiteral(markdown)).toContain('(J1): every 2 days at 09:00 (Europe/Berlin)');
+    expect(decodeLiteralText(markdown)).toContain('(J1): every 2 days at 09:00 (Europe/Berlin)');
     expect(markdown).not.toContain('Look.');
     expect(buttons.map(({ data }) => data)).toEqual([
       '/zone move America/New_York',

@@ -1,9 +1,9 @@
-import { formatCounted, getConversationAgent, toLiteralMarkdown } from '@parley/core';
+import { getConversationAgent, pluralize, toLiteralMarkdown } from '@parley/core';
 import type { CronJob } from '@parley/store';
 import { createZoneClock } from '../zone-clock.ts';
-import { formatStoredWall, moveToZone, type ZonedTimetable } from './calendar.ts';
+import { formatStoredWallTime, moveToZone, type ZonedTimetable } from './calendar.ts';
 import { type CronServices, describeTimetable, type OwnerQuestion } from './job-view.ts';
-import { findNextTime, runsEveryHour } from './timetable.ts';
+import { findNextTime, isEveryHour } from './timetable.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 /** The maximum number of jobs named in a question; the remaining jobs are only counted. */
@@ -31,7 +31,7 @@ export async function compareZones(deps: CronServices, jobs: readonly CronJob[])
     const agent = getConversationAgent(job.conversationId);
     const now = deps.timeZoneOf(agent);
     if (timeZone === now) {
-      await markAgents(deps, zoned);
+      await recordAgentZone(deps, zoned);
     } else if (zoneOf === 'agent' && askedAbout !== now) {
       const key = JSON.stringify([agent ?? null, timeZone]);
       left.set(key, [...(left.get(key) ?? []), zoned]);
@@ -53,7 +53,7 @@ async function toZonedJob(deps: CronServices, job: CronJob): Promise<ZonedJob | 
   const { ms, from, passes } = timetable;
   if (passes === true || ms % DAY_MS !== 0) return null;
   const timeZone = deps.timeZoneOf(getConversationAgent(job.conversationId));
-  const started = formatStoredWall(createZoneClock(timeZone).wallAt(job.nextAt ?? from));
+  const started = formatStoredWallTime(createZoneClock(timeZone).wallAt(job.nextAt ?? from));
   const calendar = {
     ...({ kind: 'calendar', unit: 'day', count: ms / DAY_MS, from: started } as const),
     ...({ timeZone, zoneOf: 'agent' } as const),
@@ -66,7 +66,10 @@ async function toZonedJob(deps: CronServices, job: CronJob): Promise<ZonedJob | 
  * Marks a job from an older version as following its agent's zone, if that is its zone. A job whose
  * zone was chosen explicitly keeps its zone.
  */
-async function markAgents({ store }: CronServices, { job, timetable }: ZonedJob): Promise<void> {
+async function recordAgentZone(
+  { store }: CronServices,
+  { job, timetable }: ZonedJob,
+): Promise<void> {
   const { zoneOf, askedAbout: _, ...rest } = timetable;
   if (zoneOf === 'job' || (zoneOf === 'agent' && timetable.askedAbout === undefined)) return;
   await store.cronJobs.change(job.id, { timetable: { ...rest, zoneOf: 'agent' } });
@@ -107,7 +110,7 @@ function createZoneQuestion(
   const isOne = group.length === 1;
   const [jobs, verb, them] = isOne
     ? ['One job', 'was', 'it']
-    : [formatCounted(group.length, 'job'), 'were', 'them'];
+    : [pluralize(group.length, 'job'), 'were', 'them'];
   const markdown = [
     `My time zone is now ${to}; it was ${from}. ${jobs} ${verb} made in ${from}:`,
     [...named, ...(more > 0 ? [`- and ${more} more`] : [])].join('\n'),
@@ -127,7 +130,7 @@ function createZoneQuestion(
  * Runs the `/zone` command. `argument` is `move` or `keep`, followed by the zone named in the
  * question if its button was pressed.
  */
-export async function answerZone(
+export async function handleZoneCommand(
   deps: CronServices,
   agent: string | undefined,
   argument: string,
@@ -138,7 +141,7 @@ export async function answerZone(
   if (open.length === 0)
     return `My time zone is ${now}. No jobs are waiting for a decision about it.`;
   if (action === undefined) {
-    return `My time zone is ${now}. ${formatCounted(open.length, 'job')} from another time zone: \`/zone move\` keeps the local time, now in ${now}, and \`/zone keep\` keeps the old zone.`;
+    return `My time zone is ${now}. ${pluralize(open.length, 'job')} from another time zone: \`/zone move\` keeps the local time, now in ${now}, and \`/zone keep\` keeps the old zone.`;
   }
   if (asked !== undefined && asked !== now) {
     return `My time zone is now ${now}, not ${asked}. Use \`/zone move\` or \`/zone keep\` to decide about ${now}.`;
@@ -189,7 +192,7 @@ function computeNextAfterMove(
 ): number | null {
   if (timetable.kind === 'once') return timetable.at;
   const { lastAt } = job;
-  if (lastAt === null || timetable.timeZone === undefined || runsEveryHour(timetable)) {
+  if (lastAt === null || timetable.timeZone === undefined || isEveryHour(timetable)) {
     return findNextTime(timetable, now);
   }
   const lastWall = createZoneClock(before.timeZone).wallAt(lastAt);

@@ -1,6 +1,6 @@
-import { isParleyForm, readTasks } from './read-tasks.ts';
+import { isParleyFormat, parseHeartbeatTasks } from './read-tasks.ts';
 import { describeSchedule, describeTaskProblem } from './task.ts';
-import { readTimes } from './times.ts';
+import { parseTimes } from './times.ts';
 
 /** The maximum share of missing words, because times and rules may be reworded. */
 const LOST_SHARE = 0.3;
@@ -10,10 +10,10 @@ const LOST_SHARE = 0.3;
  * the proposal.
  */
 export function checkProposal(before: string, after: string) {
-  const { tasks, problems } = readTasks(after);
+  const { tasks, problems } = parseHeartbeatTasks(after);
   const { words, lost } = findLostWords(before, after);
   const stopped = problems.find(({ effect }) => effect === 'task');
-  const refusal = !isParleyForm(after)
+  const refusal = !isParleyFormat(after)
     ? 'it is not in Parley’s form'
     : tasks.length === 0
       ? 'it does not contain a task'
@@ -31,11 +31,11 @@ export function checkProposal(before: string, after: string) {
  * written differently.
  */
 function findLostWords(before: string, after: string) {
-  const { tasks, context = '' } = readTasks(before);
+  const { tasks, context = '' } = parseHeartbeatTasks(before);
   const texts = [...tasks.map(({ instruction }) => instruction), context];
   const untimed = texts
     .flatMap((text) => text.split('\n'))
-    .map((line) => readTimes(line)?.rest ?? line);
+    .map((line) => parseTimes(line)?.rest ?? line);
   const kept = new Set(listComparableWords(after));
   const words = new Set(listComparableWords(untimed.join('\n')));
   return { words: words.size, lost: [...words].filter((word) => !kept.has(word)) };

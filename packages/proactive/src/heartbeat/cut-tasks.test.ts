@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { PROSE_TASK, readTasks } from './read-tasks.ts';
+import { PROSE_TASK, parseHeartbeatTasks } from './read-tasks.ts';
 import { describeSchedule } from './task.ts';
 
 /**
@@ -110,14 +110,14 @@ const FORMS: readonly [
 
 describe('a HEARTBEAT.md written for another agent', () => {
   it.each(FORMS)('[H11] [W01] written as %s becomes these tasks', (form, text, tasks) => {
-    const read = readTasks(text);
+    const read = parseHeartbeatTasks(text);
     // Times in sentences do not create tasks, but are reported.
     expect(read.problems.map(({ line }) => line)).toEqual(/sentence/.test(form) ? [1] : []);
     expect(read.tasks.map((task) => [task.name, describeSchedule(task)])).toEqual(tasks);
   });
 
   it.each(FORMS)('[H11] [W01] written as %s does not lose any text', (_form, text) => {
-    const { tasks, context = '' } = readTasks(text);
+    const { tasks, context = '' } = parseHeartbeatTasks(text);
     const texts = tasks.map(({ name, instruction }) => `${name}\n${instruction}`);
     const said = [...texts, context].join('\n');
     const times = tasks.map(describeSchedule).join();
@@ -130,7 +130,7 @@ describe('a HEARTBEAT.md written for another agent', () => {
   });
 
   it("[H11] keeps text that applies to all tasks as the file's context, not in any task", () => {
-    const { tasks, context } = readTasks(FORMS[3]?.[1] ?? '');
+    const { tasks, context } = parseHeartbeatTasks(FORMS[3]?.[1] ?? '');
     expect(context).toContain('stay quiet');
     for (const { instruction } of tasks) expect(instruction).not.toContain('stay quiet');
     expect(tasks[0]?.instruction).not.toContain('Next day');
@@ -139,14 +139,14 @@ describe('a HEARTBEAT.md written for another agent', () => {
   it('[H11] keeps its tasks and their names when only the general text changes', () => {
     const text = FORMS[4]?.[1] ?? '';
     const [before, after] = [text, text.replace('most overdue', 'oldest')].map((one) =>
-      readTasks(one),
+      parseHeartbeatTasks(one),
     );
     expect(after?.tasks).toEqual(before?.tasks);
     expect(after?.context).not.toBe(before?.context);
   });
 
   it('[H01] never runs a task more often than the minimum interval allows', () => {
-    const { tasks, problems } = readTasks('- Board: every 2 minutes\n- Pumps: hourly\n');
+    const { tasks, problems } = parseHeartbeatTasks('- Board: every 2 minutes\n- Pumps: hourly\n');
     expect(tasks.map(describeSchedule)).toEqual(['every 5 min', 'every hour']);
     expect(problems.map(({ line, effect }) => [line, effect])).toEqual([[1, 'note']]);
   });
@@ -184,7 +184,7 @@ describe('a HEARTBEAT.md written for another agent', () => {
     );
     fc.assert(
       fc.property(fc.array(fc.oneof(lines, fc.string()), { maxLength: 20 }), (all) => {
-        const { tasks } = readTasks(all.join('\n'));
+        const { tasks } = parseHeartbeatTasks(all.join('\n'));
         expect(new Set(tasks.map(({ name }) => name)).size).toBe(tasks.length);
         for (const { name, instruction, window, cadence } of tasks) {
           expect(name.trim() && instruction.trim()).not.toBe('');

@@ -4,8 +4,8 @@ import {
   type FileLine,
   ITEM,
   isOutlinePart,
-  listAllBelow,
-  listPartsBelow,
+  listChildParts,
+  listDescendants,
   type OutlinePart,
   parseOutline,
   stripMarks,
@@ -14,13 +14,13 @@ import { describeSchedule, type StandingTask, shortenName, type TaskProblem } fr
 import { type BlockTask, parseTasksBlock } from './tasks-block.ts';
 import {
   addTimes,
-  hasUnkeptTime,
+  hasDifferentTime,
   isOnlyTime,
   isRuleTitle,
   type LineTimes,
   mergeTimes,
+  parseTimes,
   readLabeledTimes,
-  readTimes,
   toSchedule,
 } from './times.ts';
 
@@ -35,7 +35,7 @@ export interface ParsedTasks {
   readonly context?: string;
 }
 
-interface FoundTask {
+interface ExtractedTask {
   readonly part: OutlinePart;
   readonly text: string;
   readonly times: LineTimes;
@@ -47,7 +47,7 @@ interface FoundTask {
  * neither, the whole file is one task. A file that only explains how to use it does not contain a
  * task.
  */
-export function cutTasks(written: readonly FileLine[]): ParsedTasks {
+export function extractTasks(written: readonly FileLine[]): ParsedTasks {
   const all = removeUsageSentences(written);
   const start = all.findLast(({ text }) => MARKER.test(text))?.number ?? 0;
   // Everything above such a line is plain text, whatever it looks like.
@@ -56,7 +56,7 @@ export function cutTasks(written: readonly FileLine[]): ParsedTasks {
   );
   const block = parseTasksBlock(lines);
   const root = parseOutline(block?.others ?? lines);
-  const found = block?.tasks.map(toFoundTask) ?? listTasksBelow(root, {});
+  const found = block?.tasks.map(toExtractedTask) ?? listNestedTasks(root, {});
   if (found.length === 0) return parseWholeFile(root, start);
   const names = new Set<string>();
   const problems: TaskProblem[] = [];
@@ -64,19 +64,19 @@ export function cutTasks(written: readonly FileLine[]): ParsedTasks {
     createTask(one, toUniqueName(toShortName(one.part.title), names), problems),
   );
   const used = new Set(found.map(({ part }) => part));
-  const outside = listAllBelow(root, used).filter(
+  const outside = listDescendants(root, used).filter(
     (one) =>
       !isOutlinePart(one) ||
       one.level >= ITEM ||
-      (one.level > 1 && listAllBelow(one, used).some(asksForSomething)),
+      (one.level > 1 && listDescendants(one, used).some(isInstruction)),
   );
-  if (block === null) problems.push(...listNotesOutside(root, used));
+  if (block === null) problems.push(...listNotesOutsideTasks(root, used));
   const context = joinLineTexts(outside);
   problems.sort((a, b) => a.line - b.line);
-  return { tasks, problems, ...(outside.some(asksForSomething) && { context }) };
+  return { tasks, problems, ...(outside.some(isInstruction) && { context }) };
 }
 
-function toFoundTask({ line, title, text, times }: BlockTask): FoundTask {
+function toExtractedTask({ line, title, text, times }: BlockTask): ExtractedTask {
   return { part: { ...parseOutline([]), number: line.number, title }, text, times };
 }
 
@@ -85,7 +85,7 @@ function toFoundTask({ line, title, text, times }: BlockTask): FoundTask {
  * part's times.
  */
 function createTask(
-  { part, text, times }: FoundTask,
+  { part, text, times }: ExtractedTask,
   name: string,
   problems: TaskProblem[],
 ): StandingTask[] {
@@ -100,7 +100,7 @@ function createTask(
   if (times.unclear !== undefined) {
     note(part.number, times.unclear, `${TIMES_FORM}; it runs ${describeSchedule(schedule)}`);
   }
-  for (const inner of listAllBelow(part).filter(isOutlinePart)) {
+  for (const inner of listDescendants(part).filter(isOutlinePart)) {
     const { hours: _, ...own } = inner.times?.times ?? {};
     const isSame = isDeepStrictEqual(own, { cadence: schedule.cadence });
     if (Object.keys(own).length === 0 || isSame || readTimesLabel(inner)) continue;
@@ -113,35 +113,35 @@ function createTask(
  * Returns the outermost parts with a time. A part whose title contains only a time (`## Daily`)
  * groups the timed parts below it.
  */
-function listTasksBelow(part: OutlinePart, outer: LineTimes): readonly FoundTask[] {
-  return listPartsBelow(part).flatMap((child) => {
+function listNestedTasks(part: OutlinePart, outer: LineTimes): readonly ExtractedTask[] {
+  return listChildParts(part).flatMap((child) => {
     const own = readPartTimes(child);
     const times = mergeTimes(outer, own);
     const isGroup = own === null || isOnlyTime(child.times?.rest ?? child.title);
-    if (isGroup && hasTimes(child)) return listTasksBelow(child, times);
+    if (isGroup && hasTimes(child)) return listNestedTasks(child, times);
     const isBare = isOnlyTime(child.times?.rest ?? child.title) && own?.unclear === undefined;
     const isEmpty = isBare && !hasInstructions(child);
     if (isEmpty || Object.keys(times).length === 0 || (own === null && isRuleTitle(child.title)))
       return [];
     const isItem = child.level >= ITEM && part.level > 1;
     const title = isItem && own !== null ? `${part.title}: ${child.title}` : child.title;
-    return [{ part: child, text: joinLineTexts([title, ...listAllBelow(child)]), times }];
+    return [{ part: child, text: joinLineTexts([title, ...listDescendants(child)]), times }];
   });
 }
 
 /** Whether a part contains an instruction rather than only a time. */
 function hasInstructions(part: OutlinePart): boolean {
-  return listAllBelow(part).some((one) => asksForSomething(one) && readTimesAlone(one) === null);
+  return listDescendants(part).some((one) => isInstruction(one) && readTimeOnlyLine(one) === null);
 }
 
 function hasTimes(part: OutlinePart): boolean {
-  return listPartsBelow(part).some(
+  return listChildParts(part).some(
     (one) => readTimesLabel(one) === null && (readPartTimes(one) !== null || hasTimes(one)),
   );
 }
 
 /** Returns the times in a line or item that contains only a time, such as `Interval: 15m`. */
-function readTimesAlone(one: FileLine | OutlinePart): LineTimes | null {
+function readTimeOnlyLine(one: FileLine | OutlinePart): LineTimes | null {
   if (!isOutlinePart(one)) return one.fenced ? null : readLabeledTimes(one.text);
   return one.level < ITEM ? null : readLabeledTimes(one.title);
 }
@@ -151,7 +151,7 @@ function readTimesAlone(one: FileLine | OutlinePart): LineTimes | null {
  * to the part that contains the line.
  */
 function readTimesLabel(one: FileLine | OutlinePart): LineTimes | null {
-  const times = readTimesAlone(one);
+  const times = readTimeOnlyLine(one);
   return times !== null && isOutlinePart(one) && hasInstructions(one) ? null : times;
 }
 
@@ -171,8 +171,8 @@ function readPartTimes(part: OutlinePart): LineTimes | null {
  * instruction.
  */
 function parseWholeFile(root: OutlinePart, start: number): ParsedTasks {
-  const all = listAllBelow(root);
-  const first = all.find((one) => one.number > start && asksForSomething(one));
+  const all = listDescendants(root);
+  const first = all.find((one) => one.number > start && isInstruction(one));
   if (first === undefined) return { tasks: [], problems: [] };
   const labels = all.flatMap((one) => readTimesLabel(one) ?? []);
   const times = labels.reduce(addTimes, {});
@@ -182,11 +182,11 @@ function parseWholeFile(root: OutlinePart, start: number): ParsedTasks {
   const { schedule } = toSchedule(times);
   const timed = all.find(
     (one) =>
-      asksForSomething(one) && hasUnkeptTime(isOutlinePart(one) ? one.title : one.text, times),
+      isInstruction(one) && hasDifferentTime(isOutlinePart(one) ? one.title : one.text, times),
   );
   if (timed !== undefined && labels.length === 0) {
     const expected = `times in headings or list items; the whole file is one task, ${describeSchedule(schedule)}. "parley heartbeat convert" proposes another form`;
-    problems.push({ ...createNote(timed, expected), task: PROSE_TASK });
+    problems.push({ ...createTaskNote(timed, expected), task: PROSE_TASK });
   }
   return { tasks, problems };
 }
@@ -195,25 +195,25 @@ function parseWholeFile(root: OutlinePart, start: number): ParsedTasks {
  * Lists notes about text outside the tasks that may have been meant as a task: open checkboxes,
  * items in a list where other items are tasks, and sentences with a time.
  */
-function listNotesOutside(
+function listNotesOutsideTasks(
   part: OutlinePart,
   used: ReadonlySet<OutlinePart>,
 ): readonly TaskProblem[] {
-  const hasTask = (one: OutlinePart): boolean => used.has(one) || listPartsBelow(one).some(hasTask);
-  const isListOfTasks = listPartsBelow(part).some((one) => one.level >= ITEM && used.has(one));
+  const hasTask = (one: OutlinePart): boolean => used.has(one) || listChildParts(one).some(hasTask);
+  const isListOfTasks = listChildParts(part).some((one) => one.level >= ITEM && used.has(one));
   return part.below.flatMap((one) => {
     if (!isOutlinePart(one)) {
-      const isTimed = !one.fenced && asksForSomething(one) && hasUnkeptTime(one.text, {});
+      const isTimed = !one.fenced && isInstruction(one) && hasDifferentTime(one.text, {});
       const expected = `${TIMES_FORM} in a heading or list item; here it is context for the tasks`;
-      return isTimed ? [createNote(one, expected)] : [];
+      return isTimed ? [createTaskNote(one, expected)] : [];
     }
     const looksLikeTask =
       one.level >= ITEM && (one.isOpen || isListOfTasks) && !isRuleTitle(one.title);
     if (used.has(one)) return [];
-    if (!looksLikeTask || readTimes(one.title) !== null || hasTask(one))
-      return listNotesOutside(one, used);
+    if (!looksLikeTask || parseTimes(one.title) !== null || hasTask(one))
+      return listNotesOutsideTasks(one, used);
     return [
-      createNote(
+      createTaskNote(
         one,
         `${TIMES_FORM}; without one, this is not a task but context for the other tasks`,
       ),
@@ -221,7 +221,7 @@ function listNotesOutside(
   });
 }
 
-function createNote({ number, text }: FileLine | OutlinePart, expected: string): TaskProblem {
+function createTaskNote({ number, text }: FileLine | OutlinePart, expected: string): TaskProblem {
   return { line: number, found: shortenName(text), expected, effect: 'note' };
 }
 
@@ -230,7 +230,7 @@ const NO_WORD =
   /^\s*(?:tasks:\s*(?:\[\])?|[`~]{3,}.*)$|^[\W_]*(?:tasks?:\s*)?(?:none|nothing|empty|n\/a|no (?:\w+ )?tasks?)(?: (?:yet|here|now|right now|at the moment|for now))?[\W_]*$|^\P{L}*(?:暂无|无|没有)(?:任务)?\P{L}*$|^[^.。]*(?:reply|respond|answer|return|回复|返回)[^.。]{0,20}HEARTBEAT_OK\W*$/iu;
 
 /** Whether a line is an instruction, rather than a heading, link, fence or empty item. */
-function asksForSomething(one: FileLine | OutlinePart): boolean {
+function isInstruction(one: FileLine | OutlinePart): boolean {
   if (isOutlinePart(one) && one.level < BOLD) return false;
   return /[\p{L}\p{N}]/u.test(one.text) && !LINK.test(one.text) && !NO_WORD.test(one.text);
 }
@@ -272,9 +272,9 @@ function toShortName(title: string): string {
   const plain = title.split('\n', 1)[0]?.replace(/[(（][^)）]{0,1000}[)）]/g, ' ') ?? '';
   const [, label = '', rest = ''] =
     /^([^:：]{2,40}?)\s*(?:(?::|\s[—–-])\s+|：\s*)(.*)$/.exec(plain) ?? [];
-  const isLabel = label !== '' && readTimes(label) === null;
+  const isLabel = label !== '' && parseTimes(label) === null;
   const named = rest === '' ? plain : rest;
-  const words = (isLabel ? label : stripMarks(readTimes(named)?.rest ?? '') || named)
+  const words = (isLabel ? label : stripMarks(parseTimes(named)?.rest ?? '') || named)
     .trim()
     .split(/\s+/);
   const name = words

@@ -1,5 +1,5 @@
 /**
- * Words for times in other languages, each listed after the English word that `readTimes`
+ * Words for times in other languages, each listed after the English word that `parseTimes`
  * recognizes.
  */
 const WORDS = `
@@ -96,7 +96,7 @@ export const MARKS = /[*]{2}|[_`]|\*(?=\p{L})|(?<=[\p{L}.:!?)])\*/gu;
 /** Matches addresses, whose numbers are not times: `[News](https://example.org/12:30)`. */
 const ADDRESS = /(?<=\])\([^)\s]*\)|\b\w+:\/\/\S+/g;
 
-/** Translates the times in a line into the English words that `readTimes` recognizes. */
+/** Translates the times in a line into the English words that `parseTimes` recognizes. */
 export function translateToEnglish(line: string): string {
   const words = line
     .replace(ADDRESS, (address) => address.replace(/^(?:\w+:\/\/|\(.*)|[\d:]/g, ''))

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { detectLanguageName, reasonOf, toLiteralLine } from '@parley/core';
-import type { HeartbeatOrder, HeartbeatSlot, Store } from '@parley/store';
+import type { HeartbeatRunRequest, HeartbeatSlot, Store } from '@parley/store';
 import { restrictView, type WorkspaceView } from '@parley/workspace';
 import type { AlertChat } from '../alert-target.ts';
 import { reportFailures } from '../alerts.ts';
@@ -10,11 +10,11 @@ import { readHeartbeatFiles } from './read-files.ts';
 import { createReport, formatGroupReport, formatReport, formatStatusLine } from './report.ts';
 import type { HeartbeatAnswer, HeartbeatReport } from './report-shape.ts';
 import {
-  createRunOrder,
+  createTaskRunRequest,
   EXAMPLE_TASK,
   listCandidates,
   listTaskOutlooks,
-  listUncheckable,
+  listUnsupportedChecks,
 } from './run.ts';
 import type { HeartbeatServices, HeartbeatStatus, TasksWithState } from './services.ts';
 import { listLastRuns } from './state.ts';
@@ -179,7 +179,7 @@ export class Heartbeat {
     const { tasks, ...found } = await readHeartbeatFiles(this.#view, agent);
     const problems = [
       ...found.problems,
-      ...tasks.flatMap((task) => listUncheckable(task, checkForNews)),
+      ...tasks.flatMap((task) => listUnsupportedChecks(task, checkForNews)),
     ];
     if (problems.length > 0 && problems.join() !== this.#lastProblems) {
       log.warn({ problems }, 'parts of HEARTBEAT.md were not understood');
@@ -247,12 +247,12 @@ export class Heartbeat {
     target: AlertChat,
     { state, context, zone: { timeZone } }: TasksWithState,
     { id, now }: { readonly id: string; readonly now: number },
-  ): Promise<HeartbeatOrder> {
+  ): Promise<HeartbeatRunRequest> {
     const { id: agent, name: agentName } = this.#deps.agent;
     const { lastRun = null } = state.tasks.get(task.name) ?? {};
     const last = lastRun === null ? 'never' : formatWallMinute(lastRun, timeZone);
     const language = await this.languageOf(target);
-    return createRunOrder(task, target, {
+    return createTaskRunRequest(task, target, {
       id,
       agent,
       agentName,
@@ -280,7 +280,7 @@ export class Heartbeat {
    * uses a model, or else an example. `choose` selects the chat; it receives the chat that the run
    * would use, if any.
    */
-  async preview(choose: (found: AlertChat | null) => AlertChat): Promise<HeartbeatOrder> {
+  async preview(choose: (found: AlertChat | null) => AlertChat): Promise<HeartbeatRunRequest> {
     const { store, agent, settings, clock, findTarget } = this.#deps;
     const read = await this.#read();
     const { candidates } = listCandidates(read, settings.everyMinutes, undefined);

@@ -1,7 +1,7 @@
 import type { HeartbeatVerdict, JudgeHeartbeat } from '@parley/core';
 import type { Store } from '@parley/store';
 import {
-  computeQuietEnd,
+  computeQuietHoursEnd,
   computeRepeatStart,
   fingerprintAlert,
   readQuietHours,
@@ -29,7 +29,7 @@ const LOGGED = 200;
  * Decides whether a run's answer is sent: never, now, after the quiet hours, or not again because
  * it repeats an earlier alert (H03, H04).
  */
-export function createJudge({
+export function createHeartbeatJudge({
   store,
   agent,
   timeZone = async () => agent.timeZone,
@@ -57,7 +57,8 @@ export function createJudge({
       return { state: 'repeated', reason };
     }
     const zone = createZoneClock(await timeZone());
-    const heldUntil = run.isUrgent === true ? null : computeQuietEnd(hours, { clock: zone, now });
+    const heldUntil =
+      run.isUrgent === true ? null : computeQuietHoursEnd(hours, { clock: zone, now });
     const held = heldUntil === null ? {} : { heldUntil };
     return { state: 'alerted', text: verdict.text, fingerprint, ...held };
   };

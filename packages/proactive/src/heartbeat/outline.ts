@@ -1,5 +1,5 @@
 import { MARKS } from './english-times.ts';
-import { type ReadTimes, readCarriedTimes } from './times.ts';
+import { type ParsedTimes, readTaskTimes } from './times.ts';
 
 /** A line of HEARTBEAT.md outside comments. `number` counts from 1 within the whole file. */
 export interface FileLine {
@@ -24,7 +24,7 @@ export interface OutlinePart extends Omit<FileLine, 'fenced'> {
   readonly title: string;
   /** Whether the part has an open checkbox, `[ ]`. */
   readonly isOpen: boolean;
-  readonly times: ReadTimes | null;
+  readonly times: ParsedTimes | null;
   readonly below: readonly (FileLine | OutlinePart)[];
 }
 
@@ -112,7 +112,7 @@ function createOutlinePart(
 ) {
   const below: (FileLine | OutlinePart)[] = [];
   const title = stripMarks(words);
-  return { number, text, level, title, isOpen: false, times: readCarriedTimes(title), below };
+  return { number, text, level, title, isOpen: false, times: readTaskTimes(title), below };
 }
 
 function hasItemText(text: string): boolean {
@@ -142,18 +142,18 @@ export function isOutlinePart(one: FileLine | OutlinePart): one is OutlinePart {
   return 'below' in one;
 }
 
-export function listPartsBelow({ below }: OutlinePart): readonly OutlinePart[] {
+export function listChildParts({ below }: OutlinePart): readonly OutlinePart[] {
   return below.filter(isOutlinePart);
 }
 
 /** Returns the lines and parts below a part, in file order, except for those in `skip`. */
-export function listAllBelow(
+export function listDescendants(
   part: OutlinePart,
   skip?: ReadonlySet<OutlinePart>,
 ): readonly (FileLine | OutlinePart)[] {
   return part.below.flatMap((one) => {
     if (!isOutlinePart(one)) return [one];
-    return skip?.has(one) ? [] : [one, ...listAllBelow(one, skip)];
+    return skip?.has(one) ? [] : [one, ...listDescendants(one, skip)];
   });
 }
 

@@ -1,10 +1,10 @@
 import { decodeText } from '@parley/core';
 import type { WorkspaceView } from '@parley/workspace';
-import { PROSE_TASK, readTasks } from './read-tasks.ts';
+import { PROSE_TASK, parseHeartbeatTasks } from './read-tasks.ts';
 import { importChecks, readHeartbeatState } from './state.ts';
 import { readStateFile } from './state-file.ts';
 import { describeSchedule, describeTaskProblem, PROFILE_FILE, TASKS_FILE } from './task.ts';
-import { resolveOwnersZone, type SettingsZone } from './time-zone.ts';
+import { resolveOwnerZone, type SettingsZone } from './time-zone.ts';
 
 type HeartbeatFiles = Pick<WorkspaceView, 'read' | 'readBytes'>;
 
@@ -21,8 +21,8 @@ export async function readHeartbeatFiles(files: HeartbeatFiles, settings: Settin
   ];
   const isFile = file.kind === 'file';
   const text = isFile ? file.text : '';
-  const { tasks, context, problems } = readTasks(text, await findFirstLine(files, text));
-  const { problem, ...zone } = resolveOwnersZone(
+  const { tasks, context, problems } = parseHeartbeatTasks(text, await findFirstLine(files, text));
+  const { problem, ...zone } = resolveOwnerZone(
     profile.kind === 'file' ? profile.text : '',
     settings,
     text,
@@ -59,7 +59,7 @@ async function findFirstLine(files: HeartbeatFiles, text: string): Promise<numbe
  * Parses a HEARTBEAT.md and its state as Parley would, for `doctor` and before the file is used
  * (W01).
  */
-export async function foreseeTasks(files: HeartbeatFiles, settings: SettingsZone) {
+export async function previewTasks(files: HeartbeatFiles, settings: SettingsZone) {
   const { tasks, problems, ...read } = await readHeartbeatFiles(files, settings);
   const { state, repairs } = readHeartbeatState(await readStateFile(files));
   const { tasks: ran } = importChecks(state, tasks);

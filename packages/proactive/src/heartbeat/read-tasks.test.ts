@@ -2,25 +2,25 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { PROSE_TASK, readTasks } from './read-tasks.ts';
+import { PROSE_TASK, parseHeartbeatTasks } from './read-tasks.ts';
 import {
   describeSchedule,
   describeTaskProblem,
-  readCadence,
-  readTime,
-  readWindow,
+  parseCadence,
+  parseClockMinutes,
+  parseDayWindow,
 } from './task.ts';
 
 const TEMPLATE = join(import.meta.dirname, '../../../../config/workspace/HEARTBEAT.md');
 const MAIL = '## mail\n- every: 30 min\n- between: 9:00-21:00\n- do: Look through new mail.\n';
 
-const problemsOf = (text: string) => readTasks(text).problems.map(describeTaskProblem);
-const namesOf = (text: string) => readTasks(text).tasks.map(({ name }) => name);
+const problemsOf = (text: string) => parseHeartbeatTasks(text).problems.map(describeTaskProblem);
+const namesOf = (text: string) => parseHeartbeatTasks(text).tasks.map(({ name }) => name);
 
 describe('HEARTBEAT.md', () => {
   it('[H02] is a list of tasks', () => {
     const text = `# Heartbeat\n\n${MAIL}\n## Backup\n- **Every**: daily at 3:00\n- do: Look at it.\n- check: \`ls -l /backup\`\n- tell: Family\n`;
-    expect(readTasks(text)).toEqual({
+    expect(parseHeartbeatTasks(text)).toEqual({
       tasks: [
         {
           name: 'mail',
@@ -45,8 +45,10 @@ describe('HEARTBEAT.md', () => {
 
   it("[H06] contains the template's tasks as disabled examples", () => {
     const template = readFileSync(TEMPLATE, 'utf8');
-    expect(readTasks(template)).toEqual({ tasks: [], problems: [] });
-    const { tasks, problems } = readTasks(template.replace('<!--', '').replace('-->', ''));
+    expect(parseHeartbeatTasks(template)).toEqual({ tasks: [], problems: [] });
+    const { tasks, problems } = parseHeartbeatTasks(
+      template.replace('<!--', '').replace('-->', ''),
+    );
     expect(problems.map(({ effect }) => effect)).toEqual(['note']);
     expect(tasks.map(({ name, cadence, window }) => [name, cadence, window])).toEqual([
       ['mail', { kind: 'minutes', minutes: 30 }, { from: 540, to: 1260 }],
@@ -60,14 +62,14 @@ describe('HEARTBEAT.md', () => {
 
   it('[H07] may run a built-in routine instead of an instruction', () => {
     const text = '## memory\n- every: daily at 3:00\n- run: `Memory-Upkeep`\n';
-    expect(readTasks(text)).toMatchObject({
+    expect(parseHeartbeatTasks(text)).toMatchObject({
       tasks: [
         { name: 'memory', routine: 'memory-upkeep', instruction: '(built in: memory-upkeep)' },
       ],
       problems: [],
     });
     const prose = '## memory\n- do: Read the notes and run: memory-upkeep\n- every: 1 day\n';
-    expect(readTasks(prose).tasks[0]).not.toHaveProperty('routine');
+    expect(parseHeartbeatTasks(prose).tasks[0]).not.toHaveProperty('routine');
   });
 
   it.each([
@@ -76,12 +78,12 @@ describe('HEARTBEAT.md', () => {
     ['comments', '<!-- ## mail\n- every: 30 min\n- do: x\n-->\n# Heartbeat\n'],
     ['empty items', '# Heartbeat\n- [ ]\n-\n'],
   ])('[H02] does not have tasks if it contains only %s', (_what, text) => {
-    expect(readTasks(text)).toEqual({ tasks: [], problems: [] });
+    expect(parseHeartbeatTasks(text)).toEqual({ tasks: [], problems: [] });
   });
 
   it('[H02] is one task if it is plain text', () => {
     const text = '# Heartbeat\n\n## Each time\n- Look for urgent mail.\n- Note: be brief.\n';
-    const { tasks, problems } = readTasks(`<!-- a comment -->\n${text}`);
+    const { tasks, problems } = parseHeartbeatTasks(`<!-- a comment -->\n${text}`);
     expect(problems).toEqual([]);
     expect(tasks).toEqual([
       {
@@ -96,7 +98,7 @@ describe('HEARTBEAT.md', () => {
 
   it('[H02] keeps all lines of an instruction', () => {
     const text = `## a\n- every: 1 h\n- do: Look at\n  1. mail\n     - note: only new\n  2. news\n\n  \`\`\`\n  ## not a task\n  - every: x\n  \`\`\`\n- between: 9-10\n`;
-    expect(readTasks(text)).toMatchObject({
+    expect(parseHeartbeatTasks(text)).toMatchObject({
       problems: [],
       tasks: [
         {
@@ -119,7 +121,7 @@ describe('HEARTBEAT.md', () => {
     ['1st of the month', 'on day 1 of each month'],
     ['2 weeks on Friday', 'every 14 days, Friday'],
   ])('[H11] [H02] accepts %s as a cadence', (every, schedule) => {
-    const { tasks, problems } = readTasks(`## a\n- every: ${every}\n- do: x\n`);
+    const { tasks, problems } = parseHeartbeatTasks(`## a\n- every: ${every}\n- do: x\n`);
     expect(problems).toEqual([]);
     expect(tasks.map(describeSchedule)).toEqual([schedule]);
   });
@@ -128,7 +130,7 @@ describe('HEARTBEAT.md', () => {
     '[H11] does not have tasks in a section %s',
     (title) => {
       const keys = title.startsWith('~') ? '- every: 1 h\n- do: x\n' : '- [x] what is over\n';
-      expect(readTasks(`${MAIL}## ${title}\n${keys}`)).toMatchObject({
+      expect(parseHeartbeatTasks(`${MAIL}## ${title}\n${keys}`)).toMatchObject({
         tasks: [{ name: 'mail' }],
         problems: [],
       });
@@ -140,7 +142,7 @@ describe('HEARTBEAT.md', () => {
   });
 
   it('[H02] keeps line numbers after comments', () => {
-    expect(readTasks(`<!-- a\nb -->\n${MAIL}`).tasks[0]?.line).toBe(3);
+    expect(parseHeartbeatTasks(`<!-- a\nb -->\n${MAIL}`).tasks[0]?.line).toBe(3);
   });
 
   it('[H02] treats an unclosed comment as text', () => {
@@ -224,7 +226,7 @@ describe('HEARTBEAT.md', () => {
     const lines = fc.array(fc.oneof(words, fc.string()), { maxLength: 30 });
     fc.assert(
       fc.property(lines, (all) => {
-        const { tasks, problems } = readTasks(all.join('\n'));
+        const { tasks, problems } = parseHeartbeatTasks(all.join('\n'));
         expect(new Set(tasks.map(({ name }) => name)).size).toBe(tasks.length);
         for (const { name, instruction, window } of tasks) {
           expect(name).not.toBe('');
@@ -256,17 +258,17 @@ describe('the cadence of a task', () => {
     ['day at 9 pm', { cadence: { kind: 'days', days: 1 }, at: 1260 }],
     ['weekly at 0:00', { cadence: { kind: 'days', days: 7 }, at: 0 }],
   ])('[H02] is parsed from %j', (written, cadence) => {
-    expect(readCadence(written)).toEqual(cadence);
+    expect(parseCadence(written)).toEqual(cadence);
   });
 
   it.each(['', 'often', '30', '0 min', '-5 min', '1 month', 'daily at 25:00', '2 h at 3:00'])(
     '[H02] is refused if written as %j',
-    (written) => expect(readCadence(written)).toBeNull(),
+    (written) => expect(parseCadence(written)).toBeNull(),
   );
 
   it.each(['daily at 24:00', '9000 days', '1e3 min', '5 m m m x', 'm', '1,5 h'])(
     '[H02] is not guessed from %j',
-    (written) => expect(readCadence(written)).toBeNull(),
+    (written) => expect(parseCadence(written)).toBeNull(),
   );
 });
 
@@ -283,12 +285,12 @@ describe('the hours of a task', () => {
     ['00:00-24:00', { from: 0, to: 1440 }],
     ['24:00-00:00', { from: 0, to: 1440 }],
   ])('[H02] are parsed from %j', (written, window) => {
-    expect(readWindow(written)).toEqual(window);
+    expect(parseDayWindow(written)).toEqual(window);
   });
 
   it.each(['', 'always', '9:00', '9:00-9:00', '9-25', '9:60-10:00', '9-12-15', '0:00-0:00'])(
     '[H02] are refused if written as %j',
-    (written) => expect(readWindow(written)).toBeNull(),
+    (written) => expect(parseDayWindow(written)).toBeNull(),
   );
 
   it.each([
@@ -299,6 +301,6 @@ describe('the hours of a task', () => {
     ['13 pm', null],
     ['0 am', null],
   ])('[H02] accept the time %j', (written, minutes) => {
-    expect(readTime(written)).toBe(minutes);
+    expect(parseClockMinutes(written)).toBe(minutes);
   });
 });

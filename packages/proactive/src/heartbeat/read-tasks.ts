@@ -1,21 +1,21 @@
 import { HEARTBEAT_ROUTINES, type NewsCheck } from '@parley/core';
 import { findNearestWord } from '@parley/settings';
 import { type DayRule, type DayWindow, WHOLE_DAY } from '../zone-clock.ts';
-import { cutTasks, type ParsedTasks, PROSE_TASK } from './cut-tasks.ts';
+import { extractTasks, type ParsedTasks, PROSE_TASK } from './cut-tasks.ts';
 import { type FileLine, isDoneTitle, isStruckThrough } from './outline.ts';
 import {
   CADENCE_FORM,
   DEFAULT_CADENCE,
   FLOOR_MINUTES,
-  readCadence,
-  readWindow,
+  type ParsedCadence,
+  parseCadence,
+  parseDayWindow,
   type StandingTask,
   shortenName,
   type TaskProblem,
   WINDOW_FORM,
-  type WrittenCadence,
 } from './task.ts';
-import { isOnlyTime, readTimes, toSchedule } from './times.ts';
+import { isOnlyTime, parseTimes, toSchedule } from './times.ts';
 
 export { PROSE_TASK };
 
@@ -24,17 +24,17 @@ export { PROSE_TASK };
  * tell:`, `- check:`. A file without these keys was written for another agent. `firstLine` is above
  * 1 if front matter precedes the text.
  */
-export function readTasks(text: string, firstLine = 1): ParsedTasks {
+export function parseHeartbeatTasks(text: string, firstLine = 1): ParsedTasks {
   const lines = splitFileLines(text, firstLine);
   const file = splitSections(lines);
   if (file.sections.some(isParleySection)) return readSections(file);
-  const { tasks, problems, ...more } = cutTasks(lines);
+  const { tasks, problems, ...more } = extractTasks(lines);
   const notes = [...problems];
   return { ...more, tasks: tasks.map((task) => raiseInterval(task, notes)), problems: notes };
 }
 
 /** Whether a file is in Parley's form rather than another agent's. */
-export function isParleyForm(text: string): boolean {
+export function isParleyFormat(text: string): boolean {
   return splitSections(splitFileLines(text, 1)).sections.some(isParleySection);
 }
 
@@ -94,15 +94,15 @@ function readSection(section: TaskSection, problems: TaskProblem[]): StandingTas
   const fail: ReportProblem = (field, expected) => addProblem(field, expected, 'task');
   if (name === '') fail(undefined, 'a name after "##"');
   const every = fields.get('every');
-  const { cadence = DEFAULT_CADENCE, ...times } = readEvery(every, fail) ?? {};
+  const { cadence = DEFAULT_CADENCE, ...times } = parseEveryField(every, fail) ?? {};
   const task: StandingTask = {
     name,
     line: section.line,
     cadence,
     window: readDayWindow(fields, times, fail),
-    ...readWork(fields, fail),
-    ...readTell(fields.get('tell'), fail),
-    ...readCheck(fields.get('check'), fail),
+    ...readTaskWork(fields, fail),
+    ...readTellField(fields.get('tell'), fail),
+    ...readCheckField(fields.get('check'), fail),
   };
   return problems.length > known ? null : raiseInterval(task, problems, every);
 }
@@ -110,7 +110,7 @@ function readSection(section: TaskSection, problems: TaskProblem[]): StandingTas
 type ReportProblem = (field: TaskField | undefined, expected: string) => void;
 
 /** Reads the text of `do`, or the built-in routine named by `run`. */
-function readWork(
+function readTaskWork(
   fields: ReadonlyMap<TaskKey, TaskField>,
   fail: ReportProblem,
 ): Pick<StandingTask, 'instruction' | 'routine'> {
@@ -147,11 +147,14 @@ function raiseInterval(
  * Parses `30 min`, `daily at 3:00`, and days of the week or month such as `Monday at 10:00` or
  * `weekdays`.
  */
-function readEvery(field: TaskField | undefined, fail: ReportProblem): WrittenEvery | undefined {
+function parseEveryField(
+  field: TaskField | undefined,
+  fail: ReportProblem,
+): ParsedEvery | undefined {
   if (field === undefined) return undefined;
-  const cadence = readCadence(field.text);
+  const cadence = parseCadence(field.text);
   if (cadence !== null) return cadence;
-  const read = readTimes(`every ${field.text.replace(/^every\s+/i, '')}`);
+  const read = parseTimes(`every ${field.text.replace(/^every\s+/i, '')}`);
   const { hours, unclear, ...times } = read?.times ?? {};
   if (read === null || !isOnlyTime(read.rest) || (hours ?? unclear) !== undefined) {
     fail(field, `how often, ${CADENCE_FORM}`);
@@ -160,7 +163,7 @@ function readEvery(field: TaskField | undefined, fail: ReportProblem): WrittenEv
   return { ...times, cadence: toSchedule(times).schedule.cadence };
 }
 
-interface WrittenEvery extends WrittenCadence {
+interface ParsedEvery extends ParsedCadence {
   readonly on?: DayRule;
 }
 
@@ -170,11 +173,11 @@ interface WrittenEvery extends WrittenCadence {
  */
 function readDayWindow(
   fields: ReadonlyMap<TaskKey, TaskField>,
-  { at, on }: Omit<WrittenEvery, 'cadence'>,
+  { at, on }: Omit<ParsedEvery, 'cadence'>,
   fail: ReportProblem,
 ): DayWindow {
   const field = fields.get('between');
-  const hours = field === undefined ? WHOLE_DAY : readWindow(field.text);
+  const hours = field === undefined ? WHOLE_DAY : parseDayWindow(field.text);
   if (field !== undefined && hours === null) fail(field, WINDOW_FORM);
   const window = { ...(hours ?? WHOLE_DAY), ...(on !== undefined && { on }) };
   if (at === undefined) return window;
@@ -184,13 +187,16 @@ function readDayWindow(
   return { ...window, from: at };
 }
 
-function readTell(field: TaskField | undefined, fail: ReportProblem): Pick<StandingTask, 'tell'> {
+function readTellField(
+  field: TaskField | undefined,
+  fail: ReportProblem,
+): Pick<StandingTask, 'tell'> {
   if (field === undefined || field.text.toLowerCase() === 'owner') return {};
   if (field.text === '') fail(field, 'the name of a group, or no "tell" at all for the owner');
   return { tell: field.text };
 }
 
-function readCheck(
+function readCheckField(
   field: TaskField | undefined,
   fail: ReportProblem,
 ): { readonly check?: NewsCheck } {

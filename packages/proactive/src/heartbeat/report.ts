@@ -1,4 +1,4 @@
-import { formatCounted, formatInlineCode, toLiteralLine } from '@parley/core';
+import { formatInlineCode, pluralize, toLiteralLine } from '@parley/core';
 import type { HeartbeatPlan, HeartbeatRun } from '@parley/store';
 import { createZoneClock, findWindowAfter, findWindowAt } from '../zone-clock.ts';
 import {
@@ -90,7 +90,7 @@ function describePlan(
   return { ...facts, text: `on, ${often}; next run ${formatMoment(nextAt, clock, now)}` };
 }
 
-interface HeartbeatRhythm {
+interface HeartbeatSchedule {
   /** The time of the next run, in ms. This may be in the past while Parley is not running. */
   readonly nextAt: number;
   readonly everyMs: number;
@@ -112,13 +112,13 @@ const DAYS = 40;
 function forecastRuns(
   tasks: readonly TaskOutlook[],
   lastRuns: ReadonlyMap<string, number>,
-  rhythm: HeartbeatRhythm,
+  rhythm: HeartbeatSchedule,
   at: ObservationTime,
 ): ReadonlyMap<string, number | null> {
   const found = new Map<string, number | null>();
   const runs = new Map(lastRuns);
   const all = tasks.map(({ task }) => task);
-  let runAt = findRunFrom(at.now, rhythm, at);
+  let runAt = findNextRunFrom(at.now, rhythm, at);
   for (let count = 0; count < SIMULATED_RUNS && found.size < all.length; count += 1) {
     const { due, nextAt } = listDueTasks(all, runs, { ...at, now: runAt });
     const name = due[0]?.task.name;
@@ -126,7 +126,11 @@ function forecastRuns(
       if (!found.has(name)) found.set(name, runAt);
       runs.set(name, runAt);
     }
-    runAt = findRunFrom(Math.max(name === undefined ? (nextAt ?? 0) : 0, runAt + 1), rhythm, at);
+    runAt = findNextRunFrom(
+      Math.max(name === undefined ? (nextAt ?? 0) : 0, runAt + 1),
+      rhythm,
+      at,
+    );
   }
   for (const one of tasks) {
     if (!found.has(one.task.name)) found.set(one.task.name, findRunInHours(one, rhythm, at));
@@ -137,9 +141,9 @@ function forecastRuns(
 /**
  * Returns the first run at or after a moment. An overdue run starts as soon as Parley is running.
  */
-function findRunFrom(
+function findNextRunFrom(
   moment: number,
-  { nextAt, everyMs }: HeartbeatRhythm,
+  { nextAt, everyMs }: HeartbeatSchedule,
   { now }: ObservationTime,
 ): number {
   if (moment <= Math.max(nextAt, now)) return Math.max(nextAt, now);
@@ -148,14 +152,14 @@ function findRunFrom(
 
 function findRunInHours(
   { task, next }: TaskOutlook,
-  rhythm: HeartbeatRhythm,
+  rhythm: HeartbeatSchedule,
   at: ObservationTime,
 ): number | null {
   const { clock, now } = at;
-  let runAt = findRunFrom(next.kind === 'due' ? now : next.nextAt, rhythm, at);
+  let runAt = findNextRunFrom(next.kind === 'due' ? now : next.nextAt, rhythm, at);
   for (let day = 0; day < DAYS; day += 1) {
     if (findWindowAt(clock, task.window, runAt) !== null) return runAt;
-    runAt = findRunFrom(findWindowAfter(clock, task.window, runAt).start, rhythm, at);
+    runAt = findNextRunFrom(findWindowAfter(clock, task.window, runAt).start, rhythm, at);
   }
   return null;
 }
@@ -253,13 +257,13 @@ function describeRunOutcome(
     case 'repeated':
       return 'the same as before, so not sent again';
     case 'unclear':
-      return `an unclear answer, not sent${toBracketed(reason)}`;
+      return `an unclear answer, not sent${formatInBrackets(reason)}`;
     case 'failed':
-      return `failed${toBracketed(reason)}; not sent`;
+      return `failed${formatInBrackets(reason)}; not sent`;
   }
 }
 
-function toBracketed(reason: string | null): string {
+function formatInBrackets(reason: string | null): string {
   return reason === null ? '' : ` (${reason.replace(/\s+/g, ' ').slice(0, MAX_CHARACTERS)})`;
 }
 
@@ -288,7 +292,7 @@ export function formatReport(report: HeartbeatReport): string {
     tasks.slice(0, NAMED).map(formatTask).join('\n'),
     names.length > 0 && `And ${names.join(', ')}.`,
     context !== undefined &&
-      `HEARTBEAT.md has ${formatCounted(context.split('\n').filter(Boolean).length, 'line')} outside the tasks, which every run receives.`,
+      `HEARTBEAT.md has ${pluralize(context.split('\n').filter(Boolean).length, 'line')} outside the tasks, which every run receives.`,
     wrong.length > 0 && ['HEARTBEAT.md needs fixing:\n', ...wrong].join('\n'),
     first &&
       `Today: ${tokens.today} of ${tokens.perDay} tokens. ${formatInlineCode(`/heartbeat now ${first.name}`)} runs a task immediately.`,
@@ -306,7 +310,7 @@ function formatZone({
 
 /** Formats the report for a group, without the contents of the tasks. */
 export function formatGroupReport({ plan, tasks }: HeartbeatReport): string {
-  return `**Heartbeat**: ${plan.text}; ${formatCounted(tasks.length, 'task')}. More in a direct chat.`;
+  return `**Heartbeat**: ${plan.text}; ${pluralize(tasks.length, 'task')}. More in a direct chat.`;
 }
 
 function formatTask({ name, schedule, tell, last, next }: TaskReport): string {
@@ -326,8 +330,8 @@ export function formatStatusLine(
   const now = clock();
   const nextAt = Math.max(plan?.nextAt ?? now, now);
   const next = `next ${formatMoment(nextAt, createZoneClock(zone.timeZone), now)}`;
-  const known = tasks.length === 0 ? 'no tasks' : formatCounted(tasks.length, 'task');
+  const known = tasks.length === 0 ? 'no tasks' : pluralize(tasks.length, 'task');
   const wrong =
-    problems.length === 0 ? '' : `, ${formatCounted(problems.length, 'problem')}: /heartbeat`;
+    problems.length === 0 ? '' : `, ${pluralize(problems.length, 'problem')}: /heartbeat`;
   return `Heartbeat: ${settings.enabled ? next : 'off'}, ${known}${wrong}`;
 }

@@ -2,7 +2,12 @@ import { toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SOME_ZONES } from '../testing/some-zones.ts';
-import { computeWindowOn, createZoneClock, findWindowAt, type ZoneClock } from '../zone-clock.ts';
+import {
+  computeWindowOnDay,
+  createZoneClock,
+  findWindowAt,
+  type ZoneClock,
+} from '../zone-clock.ts';
 import { computeNextRun, listDueTasks } from './run.ts';
 import { getCadenceMinutes, type StandingTask } from './task.ts';
 
@@ -119,7 +124,7 @@ describe('[H02] heartbeats over days', () => {
         expect(ran.size).toBe(runs.length);
         const first = Math.floor(clock.wallAt(from) / DAY);
         for (let day = first; day < first + 4; day += 1) {
-          const { start: opens, end: closes } = computeWindowOn(clock, hours, day);
+          const { start: opens, end: closes } = computeWindowOnDay(clock, hours, day);
           if (opens >= from && closes <= end && closes - opens >= HOUR) expect(ran).toContain(day);
         }
       }),

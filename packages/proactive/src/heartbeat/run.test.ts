@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createZoneClock } from '../zone-clock.ts';
-import { readTasks } from './read-tasks.ts';
-import { createExampleRun, listDueTasks, listTaskOutlooks } from './run.ts';
+import { parseHeartbeatTasks } from './read-tasks.ts';
+import { createExampleRunRequest, listDueTasks, listTaskOutlooks } from './run.ts';
 
 const at = (iso: string) => Date.parse(iso);
 
@@ -15,7 +15,7 @@ interface Beat {
 
 /** Describes one heartbeat in a line: the task and its delay, or when the next task is due. */
 function beat({ file, ran = {}, now, timeZone = 'Europe/Vienna' }: Beat): string {
-  const { tasks, problems } = readTasks(file);
+  const { tasks, problems } = parseHeartbeatTasks(file);
   expect(problems).toEqual([]);
   const lastRuns = new Map(Object.entries(ran).map(([name, moment]) => [name, at(moment)]));
   const looking = { now: at(now), clock: createZoneClock(timeZone) };
@@ -36,7 +36,7 @@ const THREE = '## three\n- every: daily at 3:00\n- do: x\n';
 const GAP = task('gap', '1 day', '2:00-3:00');
 
 it('[H02] a task never runs twice within five minutes, for any cadence', () => {
-  const [mail] = readTasks(MAIL).tasks;
+  const [mail] = parseHeartbeatTasks(MAIL).tasks;
   if (mail === undefined) throw new Error('no task');
   const often = { ...mail, cadence: { kind: 'minutes', minutes: 1 } } as const;
   const due = (now: string) =>
@@ -299,7 +299,7 @@ describe('[H02] the task of a heartbeat run', () => {
   );
 
   it('is returned with the reasons why other tasks wait', () => {
-    const { tasks } = readTasks(MAIL + THREE);
+    const { tasks } = parseHeartbeatTasks(MAIL + THREE);
     const looking = { now: at('2026-11-21T12:00Z'), clock: createZoneClock('UTC') };
     const { due } = listDueTasks(tasks, new Map(), looking);
     expect(due.map(({ task: { name } }) => name)).toEqual(['mail', 'three']);
@@ -328,9 +328,9 @@ it("[F14] a named agent's run is in one of the agent's own lanes", () => {
     last,
     isOwners: true,
   } as const;
-  const { message } = createExampleRun(chat, { agent: 'desk', agentName: 'desk', now: 0 });
+  const { message } = createExampleRunRequest(chat, { agent: 'desk', agentName: 'desk', now: 0 });
   expect(message.conversationId).toBe('@desk/beat:desk');
-  expect(createExampleRun(chat, { agent: 'main', now: 0 }).message.conversationId).toBe(
+  expect(createExampleRunRequest(chat, { agent: 'main', now: 0 }).message.conversationId).toBe(
     'beat:main',
   );
 });

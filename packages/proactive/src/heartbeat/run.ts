@@ -5,11 +5,11 @@ import {
   type Sender,
   toAgentConversation,
 } from '@parley/core';
-import { HEARTBEAT_LANE, type HeartbeatOrder } from '@parley/store';
+import { HEARTBEAT_LANE, type HeartbeatRunRequest } from '@parley/store';
 import type { AlertChat } from '../alert-target.ts';
 import {
-  computeWindowOn,
-  findDayFrom,
+  computeWindowOnDay,
+  findMatchingDay,
   findWindowAfter,
   findWindowAt,
   WHOLE_DAY,
@@ -98,7 +98,7 @@ export function computeNextRun(
     if (hours !== null) return { kind: 'due', since: hours.start, neverRan: true };
     return { kind: 'not-yet', nextAt: opensAt() };
   }
-  const since = computeDueAfter(task, lastRun, clock);
+  const since = computeNextDueTime(task, lastRun, clock);
   if (since > now) {
     const isDone = task.cadence.kind === 'days' && hours !== null;
     return { kind: isDone ? 'done' : 'not-yet', nextAt: since };
@@ -121,11 +121,11 @@ function isFromWrongClock(
 }
 
 /** Returns when a task is due again after a run, within its hours. */
-function computeDueAfter(task: StandingTask, lastRun: number, clock: ZoneClock): number {
+function computeNextDueTime(task: StandingTask, lastRun: number, clock: ZoneClock): number {
   const { cadence, window } = task;
   if (cadence.kind === 'days') {
-    const day = findDayFrom(window, findWindowDay(task, lastRun, clock) + cadence.days);
-    return computeWindowOn(clock, window, day).start;
+    const day = findMatchingDay(window, findWindowDay(task, lastRun, clock) + cadence.days);
+    return computeWindowOnDay(clock, window, day).start;
   }
   const wanted = lastRun + Math.max(getCadenceMinutes(cadence), FLOOR_MINUTES) * MINUTE_MS;
   const isIn = findWindowAt(clock, window, wanted) !== null;
@@ -142,7 +142,7 @@ function findWindowDay({ window }: StandingTask, moment: number, clock: ZoneCloc
 }
 
 /** The values that determine which task runs. */
-export interface RunFacts {
+export interface TaskSelectionInput {
   readonly tasks: readonly StandingTask[];
   readonly state: HeartbeatState;
   readonly at: ObservationTime;
@@ -153,7 +153,7 @@ export interface RunFacts {
  * explains why no task runs.
  */
 export function listCandidates(
-  { tasks, state, at }: RunFacts,
+  { tasks, state, at }: TaskSelectionInput,
   everyMinutes: number,
   name: string | undefined,
 ): { readonly candidates: readonly StandingTask[]; readonly reason: string } {
@@ -181,7 +181,7 @@ export function listCandidates(
 }
 
 /** Problems with checks that cannot run in this installation; their tasks run each time. */
-export function listUncheckable(
+export function listUnsupportedChecks(
   { name, line, check }: StandingTask,
   checkForNews: NewsChecker | undefined,
 ): readonly string[] {
@@ -205,13 +205,13 @@ interface NewTaskRun {
 }
 
 /** Creates the message that starts a run of a standing task, in the heartbeat's lane. */
-export function createRunOrder(
+export function createTaskRunRequest(
   { name, instruction, routine, ...task }: StandingTask,
   target: AlertChat,
   { id, agent, agentName, lastRun, language, context, now }: NewTaskRun,
-): HeartbeatOrder {
+): HeartbeatRunRequest {
   const schedule = `${describeSchedule(task)}, last run ${lastRun}`;
-  return createOrderIn(target, {
+  return createRunRequestInChat(target, {
     ...{ id, agent, task: name, now, text: HEARTBEAT_PROMPT },
     lane: toAgentConversation(agentName, `${HEARTBEAT_LANE}${agent}`),
     reason: `the standing task ${name} was due`,
@@ -225,7 +225,7 @@ export function createRunOrder(
 }
 
 interface LaneMessage
-  extends Pick<HeartbeatOrder, 'id' | 'agent' | 'task'>,
+  extends Pick<HeartbeatRunRequest, 'id' | 'agent' | 'task'>,
     Pick<InboundMessage, 'text' | 'variables'> {
   readonly lane: string;
   readonly reason: string;
@@ -235,10 +235,10 @@ interface LaneMessage
 }
 
 /** Builds a run whose answer goes to the given chat. The message is in a dedicated lane. */
-export function createOrderIn(
+export function createRunRequestInChat(
   { conversationId, route, last, isOwners }: AlertChat,
   { id, agent, task, lane, reason, now, text, variables, sender = last.sender }: LaneMessage,
-): HeartbeatOrder {
+): HeartbeatRunRequest {
   const { replyToMessageId: _, ...free } = route;
   return {
     ...{ id, agent, task, target: conversationId },
@@ -275,9 +275,9 @@ export const EXAMPLE_TASK: StandingTask = {
 };
 
 /** Builds a run of the example task in a chat, for previews without a database. */
-export function createExampleRun(
+export function createExampleRunRequest(
   chat: AlertChat,
   run: Omit<NewTaskRun, 'id' | 'lastRun'>,
-): HeartbeatOrder {
-  return createRunOrder(EXAMPLE_TASK, chat, { ...run, id: 'preview', lastRun: 'never' });
+): HeartbeatRunRequest {
+  return createTaskRunRequest(EXAMPLE_TASK, chat, { ...run, id: 'preview', lastRun: 'never' });
 }

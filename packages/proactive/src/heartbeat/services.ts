@@ -1,9 +1,9 @@
 import type { NewsChecker, ReplyRoute, Runtime } from '@parley/core';
 import type { HeartbeatPlan, Store } from '@parley/store';
 import type { WorkspaceView } from '@parley/workspace';
-import type { FindTarget } from '../alerts.ts';
-import type { RunFacts, TaskOutlook } from './run.ts';
-import type { OwnersZone, SettingsZone } from './time-zone.ts';
+import type { FindAlertTarget } from '../alerts.ts';
+import type { TaskOutlook, TaskSelectionInput } from './run.ts';
+import type { OwnerZone, SettingsZone } from './time-zone.ts';
 
 /** The services of a heartbeat. */
 export interface HeartbeatServices extends Pick<Runtime, 'clock' | 'log'> {
@@ -22,7 +22,7 @@ export interface HeartbeatServices extends Pick<Runtime, 'clock' | 'log'> {
     /** The value `off`, or hours such as `22:00-07:00`. */
     readonly quietHours: string;
   };
-  readonly findTarget: FindTarget;
+  readonly findTarget: FindAlertTarget;
   /** Runs the checks of tasks. If it is absent, every task calls the model. */
   readonly checkForNews?: NewsChecker;
   /** Writes to the owner's direct chat, at most once per key. */
@@ -41,8 +41,8 @@ export interface HeartbeatStatus extends Omit<TasksWithState, 'tasks' | 'at'> {
 }
 
 /** The current content of HEARTBEAT.md and heartbeat-state.json. */
-export interface TasksWithState extends RunFacts {
+export interface TasksWithState extends TaskSelectionInput {
   readonly problems: readonly string[];
   readonly context: string | undefined;
-  readonly zone: OwnersZone;
+  readonly zone: OwnerZone;
 }

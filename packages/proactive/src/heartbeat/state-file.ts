@@ -1,7 +1,7 @@
 import type { Logger } from '@parley/core';
 import type { WorkspaceView } from '@parley/workspace';
 import {
-  addLostRuns,
+  addMissingRuns,
   formatHeartbeatState,
   type HeartbeatState,
   importChecks,
@@ -37,7 +37,7 @@ export function openStateFile(view: WorkspaceView, log: Logger) {
       if (said !== '' && said !== lastRepairs) log.warn({ repairs }, `${STATE_FILE} was repaired`);
       lastRepairs = said;
       const runs = [...started].map(([name, lastRun]) => [name, { lastRun }] as const);
-      return importChecks(addLostRuns(state, runs), tasks);
+      return importChecks(addMissingRuns(state, runs), tasks);
     },
     /**
      * Records that a task started. A failed write is only logged, because the database also
@@ -59,7 +59,7 @@ export function openStateFile(view: WorkspaceView, log: Logger) {
       const written = await view.change(STATE_FILE, (text) => {
         // Reads the file again, so that changes that a person has made in the meantime are kept.
         const { state: today } = readHeartbeatState(text ?? '');
-        next = after(addLostRuns(today, state.tasks));
+        next = after(addMissingRuns(today, state.tasks));
         return formatHeartbeatState(next);
       });
       if (written.kind === 'refused') {

@@ -122,7 +122,10 @@ export function importChecks(
   const waiting = () =>
     tasks.filter(({ name }) => (next.tasks.get(name)?.lastRun ?? null) === null);
   for (const task of waiting()) {
-    take(task, task.name === PROSE_TASK ? findNewest(checks) : findKeyFor(task.name, checks));
+    take(
+      task,
+      task.name === PROSE_TASK ? findNewestCheck(checks) : findMatchingCheckKey(task.name, checks),
+    );
   }
   for (const task of waiting()) {
     const minutes = getCadenceMinutes(task.cadence);
@@ -133,7 +136,7 @@ export function importChecks(
   return next;
 }
 
-interface ForeignCheck {
+interface ImportedCheck {
   readonly lastRun: number;
   readonly cadenceMin: unknown;
 }
@@ -149,10 +152,10 @@ const MAX_DEPTH = 3;
  * Reads `{"email": 1703275200}` or `{"email": {"lastRun": …}}`, also below keys such as
  * `lastChecks`, or in a list.
  */
-function readChecks({ [NOTED]: _, ...more }: StateFields, depth = 1): Map<string, ForeignCheck> {
+function readChecks({ [NOTED]: _, ...more }: StateFields, depth = 1): Map<string, ImportedCheck> {
   const checks = Object.entries(more)
     .slice(0, MAX_CHECKS)
-    .flatMap(([key, written]): (readonly [string, ForeignCheck])[] => {
+    .flatMap(([key, written]): (readonly [string, ImportedCheck])[] => {
       const fields =
         StateFields.safeParse(Array.isArray(written) ? { ...written } : written).data ?? {};
       const time = Object.keys(fields).find((name) => TIME_KEY.test(name));
@@ -169,7 +172,10 @@ function readChecks({ [NOTED]: _, ...more }: StateFields, depth = 1): Map<string
  * Returns the key with the same words, or else the key with the most words that all occur in the
  * name.
  */
-function findKeyFor(name: string, checks: ReadonlyMap<string, ForeignCheck>): string | undefined {
+function findMatchingCheckKey(
+  name: string,
+  checks: ReadonlyMap<string, ImportedCheck>,
+): string | undefined {
   const inName = new Set(splitNameWords(name));
   const fitting = [...checks.keys()]
     .map((key) => ({ key, words: splitNameWords(key) }))
@@ -200,7 +206,7 @@ function splitNameWords(text: string): readonly string[] {
   return plain.filter((word) => !/^(?:last|check(?:ed)?|run|at|time)$/.test(word));
 }
 
-function findNewest(checks: ReadonlyMap<string, ForeignCheck>): string | undefined {
+function findNewestCheck(checks: ReadonlyMap<string, ImportedCheck>): string | undefined {
   return [...checks].toSorted(([, a], [, b]) => b.lastRun - a.lastRun)[0]?.[0];
 }
 
@@ -268,7 +274,7 @@ function readMoment(written: unknown): number | null | undefined {
 }
 
 /** Adds runs that started after the last run in the file. */
-export function addLostRuns(
+export function addMissingRuns(
   state: HeartbeatState,
   runs: Iterable<readonly [name: string, run: Partial<TaskState>]>,
 ): HeartbeatState {

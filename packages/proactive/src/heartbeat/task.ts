@@ -90,13 +90,13 @@ export function shortenName(text: string): string {
  * The value of `every:`: the cadence and, for `daily at 3:00`, the time of day at which the hours
  * start (minutes).
  */
-export interface WrittenCadence {
+export interface ParsedCadence {
   readonly cadence: Cadence;
   readonly at?: number;
 }
 
 /** `at` is the time of day, in minutes. */
-export interface WrittenInterval {
+export interface ParsedInterval {
   /**
    * `minutes` are elapsed time; `days` and `months` are counted on a zone's calendar, regardless of
    * clock changes.
@@ -108,7 +108,7 @@ export interface WrittenInterval {
 
 interface IntervalUnit {
   readonly name: RegExp;
-  readonly unit: WrittenInterval['unit'];
+  readonly unit: ParsedInterval['unit'];
   readonly count: number;
 }
 
@@ -142,8 +142,8 @@ const MAX_MONTHS = 120;
  * checked only during heartbeats, so 24 elapsed hours would drift from day to day. Here, they mean
  * a day.
  */
-export function readCadence(written: string): WrittenCadence | null {
-  const read = readInterval(written);
+export function parseCadence(written: string): ParsedCadence | null {
+  const read = parseInterval(written);
   if (read === null || read.unit === 'months') return null;
   const minutes = read.unit === 'days' ? read.count * DAY_MINUTES : read.count;
   if (minutes % DAY_MINUTES !== 0) return { cadence: { kind: 'minutes', minutes } };
@@ -156,21 +156,21 @@ export function readCadence(written: string): WrittenCadence | null {
  * calendar, while `24 hours` and `1 day 12 h` are elapsed time. If there is a time of day, as in
  * `24 hours at 9:00`, calendar days are meant.
  */
-export function readInterval(written: string): WrittenInterval | null {
+export function parseInterval(written: string): ParsedInterval | null {
   const text = written.trim().toLowerCase();
   if (text.length > MAX_WRITTEN) return null;
   const [, length = '', time] = /^(.*?)(?:\s+at\s+(\S+(?:\s*[ap]m)?))?$/.exec(text) ?? [];
   const plain = length.trim().replace(/^(?:other|second)\s+/, '2 ');
-  const interval = readLength(WORDS[plain] ?? plain);
+  const interval = parseDuration(WORDS[plain] ?? plain);
   if (interval === null || time === undefined) return interval;
-  const at = readTime(time);
+  const at = parseClockMinutes(time);
   if (at === null || at === DAY_MINUTES) return null;
   if (interval.unit !== 'minutes') return { ...interval, at };
   if (interval.count % DAY_MINUTES !== 0) return null;
   return { unit: 'days', count: interval.count / DAY_MINUTES, at };
 }
 
-function readLength(written: string): WrittenInterval | null {
+function parseDuration(written: string): ParsedInterval | null {
   const text = written.replace(/\s+and\s+/g, ' ');
   const pieces = text.match(/(?:\d+(?:\.\d+)?)?\s*[a-z]+\.?\s*/g) ?? [];
   if (pieces.length === 0 || pieces.join('').length !== text.length) return null;
@@ -190,7 +190,7 @@ function readLength(written: string): WrittenInterval | null {
  * Expresses a sum in the largest unit that divides it. A month does not have a fixed length in
  * days, so it cannot be combined.
  */
-function toLargestUnit({ minutes, days, months }: Record<WrittenInterval['unit'], number>) {
+function toLargestUnit({ minutes, days, months }: Record<ParsedInterval['unit'], number>) {
   if (months > 0) {
     const isWhole = Number.isInteger(months) && months <= MAX_MONTHS && minutes + days === 0;
     return isWhole ? ({ unit: 'months', count: months } as const) : null;
@@ -207,15 +207,15 @@ function toLargestUnit({ minutes, days, months }: Record<WrittenInterval['unit']
  * Parses `9:00-21:00`, `9–21`, `22:00 to 2:00` or `9 am - 5 pm`; returns null for anything else,
  * including an empty range.
  */
-export function readWindow(written: string): DayWindow | null {
+export function parseDayWindow(written: string): DayWindow | null {
   if (written.length > MAX_WRITTEN) return null;
   const text = written
     .trim()
     .toLowerCase()
     .replace(/^from\s+/, '');
   const [first, second, ...more] = text.split(/\s*[-–—]\s*|\s+(?:to|until|and)\s+/);
-  const from = readTime(first ?? '');
-  const to = readTime(second ?? '');
+  const from = parseClockMinutes(first ?? '');
+  const to = parseClockMinutes(second ?? '');
   if (from === null || to === null || more.length > 0) return null;
   if (from % DAY_MINUTES === 0 && to % DAY_MINUTES === 0) return from === to ? null : WHOLE_DAY;
   if (from === to || from === DAY_MINUTES) return null;
@@ -227,7 +227,7 @@ export function readWindow(written: string): DayWindow | null {
  * Returns the minutes since midnight of `9:00`, `9`, `09.30`, `9 pm` or `24:00`; null for anything
  * else.
  */
-export function readTime(written: string): number | null {
+export function parseClockMinutes(written: string): number | null {
   const found = /^(\d{1,2})(?:[:.](\d{2}))?\s*([ap]m)?$/.exec(written.trim().toLowerCase());
   if (found === null) return null;
   const [, hours = '', minutes = '0', half] = found;
@@ -244,7 +244,7 @@ export function describeSchedule({
   cadence,
   window,
 }: Pick<StandingTask, 'cadence' | 'window'>): string {
-  const hours = `${formatClock(window.from)}–${formatClock(window.to)}`;
+  const hours = `${formatClockMinutes(window.from)}–${formatClockMinutes(window.to)}`;
   const isWholeDay = window.from === 0 && window.to === DAY_MINUTES;
   const isEachDay = cadence.kind === 'days' && cadence.days === 1;
   const days = window.on && formatDays(window.on);
@@ -271,7 +271,7 @@ function describeCadence(cadence: StandingTask['cadence']): string {
   return minutes === 60 ? 'every hour' : `every ${minutes / 60} h`;
 }
 
-function formatClock(minutes: number): string {
+function formatClockMinutes(minutes: number): string {
   const [hour, minute] = [Math.floor(minutes / 60), minutes % 60];
   return `${String(hour).padStart(2, '0')}:${String(minute).padStart(2, '0')}`;
 }

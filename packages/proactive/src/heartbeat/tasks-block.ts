@@ -1,6 +1,6 @@
 import type { FileLine } from './outline.ts';
-import { readWindow } from './task.ts';
-import { addTimes, type LineTimes, readTimes } from './times.ts';
+import { parseDayWindow } from './task.ts';
+import { addTimes, type LineTimes, parseTimes } from './times.ts';
 
 /** An entry in OpenClaw's `tasks:` block: `- name:` with `interval:` and `prompt:`. */
 export interface BlockTask {
@@ -105,8 +105,8 @@ function toBlockTasks({ line, fields }: BlockEntry): BlockTask[] {
 function readFieldTimes(key: string, value: string): LineTimes {
   // OpenClaw reads a bare number as minutes.
   const isMinutes = /^\d+$/.test(value) && key === 'interval';
-  const read = readTimes(value) ?? readTimes(`every ${value}${isMinutes ? ' min' : ''}`);
+  const read = parseTimes(value) ?? parseTimes(`every ${value}${isMinutes ? ' min' : ''}`);
   if (read !== null) return read.times;
-  const hours = readWindow(value);
+  const hours = parseDayWindow(value);
   return hours === null ? { unclear: value } : { hours };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { resolveOwnersZone } from './time-zone.ts';
+import { resolveOwnerZone } from './time-zone.ts';
 
 const HERE = { timeZone: 'Europe/Vienna', isMachinesTimeZone: true };
 
@@ -17,7 +17,7 @@ describe("the owner's time zone", () => {
     ['- **Timezone:** UTC', 'UTC'],
     ['- **Timezone:** UTC+8', 'Etc/GMT-8'],
   ])('[H11] is parsed from %j', (profile, timeZone) => {
-    expect(resolveOwnersZone(`# USER.md\n${profile}\n`, HERE)).toEqual({
+    expect(resolveOwnerZone(`# USER.md\n${profile}\n`, HERE)).toEqual({
       timeZone,
       why: 'USER.md',
     });
@@ -26,12 +26,12 @@ describe("the owner's time zone", () => {
   it('[H11] is overridden by the zone in HEARTBEAT.md, unless that zone belongs to a task', () => {
     const profile = '- Timezone: Asia/Shanghai\n';
     const tasks = '# Heartbeat\n\n**Time zone:** Europe/Lisbon\n';
-    expect(resolveOwnersZone(profile, HERE, tasks)).toEqual({
+    expect(resolveOwnerZone(profile, HERE, tasks)).toEqual({
       timeZone: 'Europe/Lisbon',
       why: 'HEARTBEAT.md',
     });
     const ofOneTask = 'tasks:\n  - name: a\n    timezone: Europe/Lisbon\n';
-    expect(resolveOwnersZone(profile, HERE, ofOneTask).timeZone).toBe('Asia/Shanghai');
+    expect(resolveOwnerZone(profile, HERE, ofOneTask).timeZone).toBe('Asia/Shanghai');
   });
 
   it.each([
@@ -40,13 +40,13 @@ describe("the owner's time zone", () => {
     '- **Timezone:**\n- **Notes:** x',
     '- **Timezone:** _(optional)_',
   ])('[H11] is absent in %j', (profile) =>
-    expect(resolveOwnersZone(profile, HERE)).toEqual({ timeZone: 'Europe/Vienna' }),
+    expect(resolveOwnerZone(profile, HERE)).toEqual({ timeZone: 'Europe/Vienna' }),
   );
 
   it.each(['EST or so', 'CST', 'Mars/Olympus', 'the same as yours', 'UTC+99'])(
     '[H11] is reported as a problem if it is %j',
     (zone) => {
-      const found = resolveOwnersZone(`- **Timezone:** ${zone}`, HERE);
+      const found = resolveOwnerZone(`- **Timezone:** ${zone}`, HERE);
       expect(found.timeZone).toBe('Europe/Vienna');
       expect(found.problem).toContain(`"${zone}" is not a time zone`);
     },
@@ -54,10 +54,10 @@ describe("the owner's time zone", () => {
 
   it('[H11] is ignored without a problem if the settings name a zone', () => {
     const set = { timeZone: 'Europe/Vienna', isMachinesTimeZone: false };
-    expect(resolveOwnersZone('Timezone: Europe/Vienna', set)).toEqual({
+    expect(resolveOwnerZone('Timezone: Europe/Vienna', set)).toEqual({
       timeZone: 'Europe/Vienna',
     });
-    const other = resolveOwnersZone('Timezone: nowhere', set);
+    const other = resolveOwnerZone('Timezone: nowhere', set);
     expect(other).toMatchObject({
       timeZone: 'Europe/Vienna',
       why: expect.stringContaining('nowhere'),

@@ -1,7 +1,7 @@
 import { PROFILE_FILE, TASKS_FILE } from './task.ts';
 
 /** The time zone that applies to the hours of tasks, and its source if several were possible. */
-export interface OwnersZone {
+export interface OwnerZone {
   readonly timeZone: string;
   readonly why?: string;
   readonly problem?: string;
@@ -21,7 +21,7 @@ const MAX_NAME_LENGTH = 60;
  * Returns the zone from the settings, or else from HEARTBEAT.md or USER.md, or else the zone of
  * this machine.
  */
-export function resolveOwnersZone(profile: string, settings: SettingsZone, tasks = ''): OwnersZone {
+export function resolveOwnerZone(profile: string, settings: SettingsZone, tasks = ''): OwnerZone {
   const { timeZone, isMachinesTimeZone = false } = settings;
   // Indented lines are skipped, because they may belong to a task.
   const inTasks = IN_PROFILE.exec(tasks.replace(/^[ \t].*$/gm, ''));
@@ -33,7 +33,7 @@ export function resolveOwnersZone(profile: string, settings: SettingsZone, tasks
   if (written === undefined || /^\(?(?:optional|unknown|tbd|none|n\/a)\b/i.test(written)) {
     return { timeZone };
   }
-  const zone = findZone(written);
+  const zone = findTimeZone(written);
   if (!isMachinesTimeZone) {
     if (zone === timeZone) return { timeZone };
     const why = `agent.timeZone in the settings, which overrides "${written}" in ${file}`;
@@ -56,7 +56,7 @@ const NAMES: Readonly<Record<string, string>> = {
  * Parses `Europe/Berlin`, even within other text, `Berlin`, `New York`, `US Pacific Time` and
  * `UTC+2`; null for anything else.
  */
-function findZone(written: string): string | null {
+function findTimeZone(written: string): string | null {
   const iana = written.match(/\b\p{Lu}\p{L}+(?:\/[\p{L}_+-]+\d*){1,2}/gu)?.find(isKnownZone);
   if (iana !== undefined) return iana;
   const text =

@@ -1,7 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type DayRule, type DayWindow, WHOLE_DAY } from '../zone-clock.ts';
 import { MARKS, translateToEnglish } from './english-times.ts';
-import { type Cadence, DEFAULT_CADENCE, readCadence, readTime, readWindow } from './task.ts';
+import {
+  type Cadence,
+  DEFAULT_CADENCE,
+  parseCadence,
+  parseClockMinutes,
+  parseDayWindow,
+} from './task.ts';
 
 export interface LineTimes {
   readonly cadence?: Cadence;
@@ -14,7 +20,7 @@ export interface LineTimes {
 }
 
 /** The times in a line, the text before the first time, and the line without its times. */
-export interface ReadTimes {
+export interface ParsedTimes {
   readonly times: LineTimes;
   readonly lead: string;
   readonly rest: string;
@@ -115,7 +121,7 @@ const CLOCK_FACE = /(?<![\d:])\d{1,2}:\d{2}(?![\d:])/;
 const MAX_LINE = 500;
 
 /** Parses the times in a heading or list item; null if it has none. */
-export function readTimes(written: string): ReadTimes | null {
+export function parseTimes(written: string): ParsedTimes | null {
   // A malicious file may consist of empty lines, and each of them would be matched against every
   // pattern.
   if (written.trim() === '' || DATE.test(written)) return null;
@@ -123,7 +129,7 @@ export function readTimes(written: string): ReadTimes | null {
   let rest = text;
   let start = text.length;
   const unclear: string[] = [];
-  const take: TakeMatch = (pattern) => {
+  const take: ConsumeMatch = (pattern) => {
     const found = pattern.exec(rest);
     if (found !== null) {
       start = Math.min(start, found.index);
@@ -141,15 +147,15 @@ export function readTimes(written: string): ReadTimes | null {
   // An exception may contain hours: the hours to leave out.
   const exception = take(EXCEPTION)?.[0];
   note(take(UNREAD_TIME)?.[0]);
-  const on = takeDays(take, () => rest, note);
-  const often = takeCadence(take, note);
+  const on = consumeDays(take, () => rest, note);
+  const often = consumeCadence(take, note);
   const isMonthly = often === 'month';
   const cadence = isMonthly ? undefined : often;
   const isUnread = unclear.length > 0;
-  const hours = takeHours(take, note, on !== undefined);
-  const at = takeHour(take, note, (on ?? often) !== undefined);
+  const hours = consumeHours(take, note, on !== undefined);
+  const at = consumeHour(take, note, (on ?? often) !== undefined);
   const hasDays = on !== undefined || isMonthly || cadence?.kind === 'days';
-  const part = hasDays ? takePartOfDay(take) : undefined;
+  const part = hasDays ? consumePartOfDay(take) : undefined;
   const isAllDay = take(ALL_DAY) !== null;
   const found = [on, often, hours, at];
   if (!isUnread && found.every((one) => one === undefined)) return null;
@@ -193,8 +199,8 @@ export function isRuleTitle(title: string): boolean {
  * Returns the times that make a heading or list item a task; null if it has none, or only states a
  * rule about times.
  */
-export function readCarriedTimes(title: string): ReadTimes | null {
-  const read = isRuleTitle(title) ? null : readTimes(title);
+export function readTaskTimes(title: string): ParsedTimes | null {
+  const read = isRuleTitle(title) ? null : parseTimes(title);
   if (read === null || LIMIT.test(read.lead)) return null;
   const { hours, ...others } = read.times;
   return Object.keys(others).length === 0 && hours && QUIET.test(title) ? null : read;
@@ -215,7 +221,7 @@ export function readLabeledTimes(line: string): LineTimes | null {
   if (line.trim().startsWith('|')) return null;
   const text = line.replace(MARKS, '').replace(/^[\s>+-]+/, '');
   const [, value = text] = LABELED.exec(text) ?? [];
-  const read = readTimes(value) ?? (value === text ? null : readTimes(`every ${value}`));
+  const read = parseTimes(value) ?? (value === text ? null : parseTimes(`every ${value}`));
   const isLabel = value !== text || read?.times.unclear === undefined;
   return read !== null && isLabel && isOnlyTime(read.rest) ? read.times : null;
 }
@@ -241,14 +247,14 @@ export function addTimes(all: LineTimes, more: LineTimes): LineTimes {
 }
 
 /** Whether a line contains a time that differs from the task's times `kept`. */
-export function hasUnkeptTime(line: string, kept: LineTimes): boolean {
-  const read = readCarriedTimes(line);
+export function hasDifferentTime(line: string, kept: LineTimes): boolean {
+  const read = readTaskTimes(line);
   if (read !== null)
     return !isDeepStrictEqual(
       toSchedule(read.times),
       toSchedule({ ...kept, cadence: kept.cadence ?? DEFAULT_CADENCE }),
     );
-  return CLOCK_FACE.test(line) && !DATE.test(line) && readTimes(line) === null;
+  return CLOCK_FACE.test(line) && !DATE.test(line) && parseTimes(line) === null;
 }
 
 /**
@@ -270,15 +276,15 @@ export function toSchedule({ cadence, at, hours, on }: LineTimes) {
   return { schedule, isKnown: (cadence ?? at ?? hours ?? on) !== undefined };
 }
 
-type TakeMatch = (pattern: RegExp) => RegExpExecArray | null;
+type ConsumeMatch = (pattern: RegExp) => RegExpExecArray | null;
 type NoteText = (text: string | undefined) => void;
 
-function takeCadence(take: TakeMatch, note: NoteText): Cadence | 'month' | undefined {
+function consumeCadence(take: ConsumeMatch, note: NoteText): Cadence | 'month' | undefined {
   const every = take(EVERY);
   const [, count = every?.[4], range, unit = every?.[6]] = every ?? [];
   if (every !== null) {
     if (range !== undefined) note(every[0]);
-    const read = readCadence(`${count} ${unit}`)?.cadence;
+    const read = parseCadence(`${count} ${unit}`)?.cadence;
     // In `Every 4 hours (6x per day)`, both times mean the same.
     const perDay = toCadencePerDay(take(PER_DAY));
     if (read === undefined || (perDay !== undefined && !isDeepStrictEqual(read, perDay))) {
@@ -315,7 +321,7 @@ function toCadencePerDay(found: RegExpExecArray | null): Cadence | undefined {
 
 const DAY_NAMES = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
 
-function takeDays(take: TakeMatch, text: () => string, note: NoteText): DayRule | undefined {
+function consumeDays(take: ConsumeMatch, text: () => string, note: NoteText): DayRule | undefined {
   const month = take(MONTH_DAY);
   if (month !== null) {
     const written = (month[1] ?? month[2] ?? '').replace(/first/i, '1').match(/\d+/g) ?? [];
@@ -358,32 +364,32 @@ function parseDays(list: string): readonly number[] {
   return [...days].sort((a, b) => a - b);
 }
 
-function takeHours(take: TakeMatch, note: NoteText, hasDays: boolean): DayWindow | undefined {
+function consumeHours(take: ConsumeMatch, note: NoteText, hasDays: boolean): DayWindow | undefined {
   let found: DayWindow | undefined;
   for (let range = take(HOURS); range !== null; range = take(HOURS)) {
     const [all, ...ends] = range;
     const [from = '', to = ''] = ends.slice(0, 6).filter((end) => end !== undefined);
     // In `8-10 pm`, the am or pm of the second time applies to both.
     const half = /[ap]m$/i.test(from) ? '' : (/[ap]m$/i.exec(to)?.[0] ?? '');
-    const hours = readWindow(`${from}${half} - ${to}`) ?? readWindow(`${from} - ${to}`);
+    const hours = parseDayWindow(`${from}${half} - ${to}`) ?? parseDayWindow(`${from} - ${to}`);
     if (hours === null || ends[6] !== undefined || found !== undefined) note(all);
     found ??= hours ?? undefined;
   }
   const [bare] = (hasDays && found === undefined ? take(BARE_HOURS) : null) ?? [];
-  return found ?? readWindow(bare ?? '') ?? undefined;
+  return found ?? parseDayWindow(bare ?? '') ?? undefined;
 }
 
-function takeHour(take: TakeMatch, note: NoteText, hasDays: boolean): number | undefined {
+function consumeHour(take: ConsumeMatch, note: NoteText, hasDays: boolean): number | undefined {
   const found = take(AT) ?? (hasDays ? (take(AT_NUMBER) ?? take(ANY_HOUR)) : null);
   if (found === null) return undefined;
   const [all, about = '', clock = '', zone, more = ''] = found;
-  const minutes = readTime(clock);
+  const minutes = parseClockMinutes(clock);
   const isHour = minutes !== null && minutes < 1440;
   if (!isHour || about !== '' || zone !== undefined || more !== '') note(all);
   return isHour ? minutes : undefined;
 }
 
-function takePartOfDay(take: TakeMatch): DayWindow | undefined {
+function consumePartOfDay(take: ConsumeMatch): DayWindow | undefined {
   const [, part = ''] = take(PART) ?? [];
   return PARTS[part.toLowerCase()];
 }

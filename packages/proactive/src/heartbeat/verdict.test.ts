@@ -2,7 +2,7 @@ import { silentLogger } from '@parley/core';
 import { toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createJudge } from './judge.ts';
+import { createHeartbeatJudge } from './judge.ts';
 import { findQuietSpellings, judgeHeartbeatAnswer } from './verdict.ts';
 
 const LONG = 'The disk is full and the backup of this night failed. '.repeat(6).trim();
@@ -132,7 +132,7 @@ describe('the answer to a standing task', () => {
       judgeHeartbeatAnswer(`HEARTBEAT_OK ${'x'.repeat(length)}`, rest).kind;
     expect([kindOf(10, 10), kindOf(10, 11)]).toEqual(['quiet', 'alert']);
     expect([kindOf(1_000, 1_000), kindOf(0, 1)]).toEqual(['quiet', 'alert']);
-    const judge = createJudge({
+    const judge = createHeartbeatJudge({
       store: {
         heartbeats: Object.assign(Object.create(null), { alertedSince: async () => false }),
       },
@@ -225,7 +225,7 @@ it.each([
   '[H04] an alert at %s waits for the end of the quiet hours, if it falls within them',
   async (_case, at, until) => {
     const alertedSince = async () => false;
-    const judge = createJudge({
+    const judge = createHeartbeatJudge({
       store: { heartbeats: Object.assign(Object.create(null), { alertedSince }) },
       agent: { timeZone: 'Europe/Vienna' },
       settings: { quietHours: '22:00-07:00', repeatHours: 24 },

@@ -1,7 +1,7 @@
 import { QUIET_TOKEN } from '@parley/core';
 
 /** The verdict on a run's answer (H03). Only an `alert` is sent. */
-type AnswerVerdict =
+type HeartbeatAnswerVerdict =
   | { readonly kind: 'quiet'; readonly reason: string }
   /** The text does not contain the token in any spelling. */
   | { readonly kind: 'alert'; readonly text: string }
@@ -22,23 +22,23 @@ const CUT_TOKEN = /^HEARTB(?:E(?:A(?:T_?O?)?)?)?$/i;
  * Judges a run's answer; it counts as an alert only if it clearly is one. `rest` is the maximum
  * length of the text beside a token at the start or end of an answer, in characters.
  */
-export function judgeHeartbeatAnswer(answer: string, rest = 300): AnswerVerdict {
-  if (!hasContentBesides(answer)) return { kind: 'quiet', reason: 'it said nothing' };
+export function judgeHeartbeatAnswer(answer: string, rest = 300): HeartbeatAnswerVerdict {
+  if (!hasOtherContent(answer)) return { kind: 'quiet', reason: 'it said nothing' };
   const places = findQuietSpellings(answer);
   const [first] = places;
-  if (first === undefined) return removeTokenFrom(answer);
+  if (first === undefined) return parseAnswerVerdict(answer);
   const last = places.at(-1) ?? first;
   const text = removeSpellings(answer);
-  if (!hasContentBesides(text)) return { kind: 'quiet', reason: 'it said that all is quiet' };
+  if (!hasOtherContent(text)) return { kind: 'quiet', reason: 'it said that all is quiet' };
   const lead = answer.slice(0, first.start);
-  const isAtEdge = !hasContentBesides(lead) || !hasContentBesides(answer.slice(last.end));
+  const isAtEdge = !hasOtherContent(lead) || !hasOtherContent(answer.slice(last.end));
   if ([...text].length > rest) return { kind: 'alert', text };
   if (isAtEdge) return { kind: 'quiet', reason: 'it said that all is quiet, and little else' };
   if (!SPEAKS_OF_IT.test(lead)) return { kind: 'alert', text };
   return { kind: 'unclear', reason: 'it mentioned the token in a sentence', text: answer };
 }
 
-function removeTokenFrom(answer: string): AnswerVerdict {
+function parseAnswerVerdict(answer: string): HeartbeatAnswerVerdict {
   const text = answer.trim();
   const words = text
     .normalize('NFKC')
@@ -134,7 +134,7 @@ const VISIBLE =
 const PAIR =
   /([*_~`"'])\0\1|\(\0\)|\[\0\]|\{\0\}|<\0>|“\0”|„\0“|«\0»|「\0」|‘\0’|（\0）|<([a-z]{1,10})>\0<\/\2>/gi;
 
-function hasContentBesides(text: string): boolean {
+function hasOtherContent(text: string): boolean {
   return VISIBLE.test(text);
 }
 
@@ -153,7 +153,7 @@ function removeSpellings(written: string): string {
     const between = [...places, { start: text.length, end: 0 }].map(({ start }, index) =>
       text.slice(places[index - 1]?.end ?? 0, start),
     );
-    text = tidyAlert(removeEmptyPairs(between.join('\0')));
+    text = cleanUpAlert(removeEmptyPairs(between.join('\0')));
   }
   return text;
 }
@@ -167,10 +167,10 @@ function removeEmptyPairs(text: string): string {
  * Drops lines that contained only the token. In other lines a space remains, without punctuation at
  * the start of the line.
  */
-function tidyAlert(text: string): string {
+function cleanUpAlert(text: string): string {
   const lines = text.split('\n').flatMap((line) => {
     if (!line.includes('\0')) return [line];
-    if (!hasContentBesides(line)) return [];
+    if (!hasOtherContent(line)) return [];
     return [
       line
         .replace(/^([\s>#*+-]*)\0[\s\0.,;:!?…。–—-]*/u, '$1')

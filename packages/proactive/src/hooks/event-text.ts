@@ -1,4 +1,4 @@
-import { capUntrusted, frameUntrusted } from '@parley/prompt';
+import { frameUntrusted, truncateUntrusted } from '@parley/prompt';
 
 /** An event sent by a program. */
 export interface SentEvent {
@@ -6,7 +6,7 @@ export interface SentEvent {
   readonly body: string;
 }
 
-interface ShownParts {
+interface EventFormatOptions {
   /** The paths of the parts to show; the whole event when absent. */
   readonly fields?: readonly string[] | undefined;
   readonly maxCharacters: number;
@@ -16,10 +16,13 @@ interface ShownParts {
  * Formats an event for the model (P18): JSON and forms as JSON, anything else unchanged. The text
  * is framed as data from outsiders and truncated at a given limit (P10).
  */
-export function formatEvent(sent: SentEvent, { fields, maxCharacters }: ShownParts): string {
+export function formatEvent(
+  sent: SentEvent,
+  { fields, maxCharacters }: EventFormatOptions,
+): string {
   const value = parseBody(sent);
   const text = typeof value === 'string' ? value : formatPrettyJson(selectFields(value, fields));
-  return frameUntrusted(capUntrusted(text, maxCharacters));
+  return frameUntrusted(truncateUntrusted(text, maxCharacters));
 }
 
 /**
@@ -27,12 +30,12 @@ export function formatEvent(sent: SentEvent, { fields, maxCharacters }: ShownPar
  * the content type is wrong.
  */
 function parseBody({ contentType, body }: SentEvent): unknown {
-  if (/^application\/x-www-form-urlencoded\b/i.test(contentType)) return readForm(body);
+  if (/^application\/x-www-form-urlencoded\b/i.test(contentType)) return parseForm(body);
   return parseJsonObject(body) ?? body;
 }
 
 /** Unless configured otherwise, GitHub sends the whole event as JSON in one field of a form. */
-function readForm(body: string): unknown {
+function parseForm(body: string): unknown {
   const fields = Object.fromEntries(new URLSearchParams(body));
   const names = Object.keys(fields);
   const payload = names.length === 1 ? parseJsonObject(fields.payload ?? '') : undefined;

@@ -3,7 +3,7 @@ import { silentRuntime } from '@parley/core/testing';
 import type { AdmittedMessage } from '@parley/store';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { FindTarget } from '../alerts.ts';
+import type { FindAlertTarget } from '../alerts.ts';
 import { type HeartbeatScene, openHeartbeatScene } from '../testing/heartbeat-scene.ts';
 import { createEventId, createHooks, type HookRules } from './hooks.ts';
 
@@ -33,7 +33,7 @@ afterEach(() => scene.close());
 
 /** Finds an owner's chat, or the group that is named. */
 const findTarget =
-  (choice: string): FindTarget =>
+  (choice: string): FindAlertTarget =>
   async ({ tell }) => {
     asked.push(`${choice} ${tell ?? ''}`.trim());
     if (tell === 'nobody') return { kind: 'none', reason: 'no owner has written' };

@@ -6,11 +6,11 @@ import {
   type Sender,
   toAgentConversation,
 } from '@parley/core';
-import { HEARTBEAT_LANE, type HeartbeatOrder, HOOK_AGENT, type Store } from '@parley/store';
+import { HEARTBEAT_LANE, type HeartbeatRunRequest, HOOK_AGENT, type Store } from '@parley/store';
 import type { AlertChat } from '../alert-target.ts';
-import type { FindTarget } from '../alerts.ts';
+import type { FindAlertTarget } from '../alerts.ts';
 import type { Heartbeat } from '../heartbeat/heartbeat.ts';
-import { createOrderIn } from '../heartbeat/run.ts';
+import { createRunRequestInChat } from '../heartbeat/run.ts';
 import { formatEvent, type SentEvent } from './event-text.ts';
 
 /** A hook from the settings (H09). */
@@ -76,7 +76,7 @@ export interface HookServices extends Pick<Runtime, 'clock' | 'log'> {
 interface HookAgent {
   readonly owners: readonly string[];
   /** Finds the chat for a hook (H04). `choice` has the same form as `heartbeat.notify`. */
-  readonly findTarget: (choice: string) => FindTarget;
+  readonly findTarget: (choice: string) => FindAlertTarget;
   readonly heartbeat: Pick<Heartbeat, 'wake' | 'languageOf'>;
 }
 
@@ -111,7 +111,7 @@ export function createHooks(deps: HookServices) {
       if (agent === undefined) {
         return { kind: 'nowhere', reason: `there is no agent ${rule.agent ?? ''}` };
       }
-      const take = rule.action === 'job' ? startJob : wakeHeartbeat;
+      const take = rule.action === 'job' ? startHookRun : wakeHeartbeat;
       return take(deps, agent, { id, name, rule, event, now: clock() });
     },
     async list(): Promise<readonly HookView[]> {
@@ -161,7 +161,7 @@ interface AcceptedEvent {
   readonly now: number;
 }
 
-async function startJob(
+async function startHookRun(
   deps: HookServices,
   { owners, findTarget, heartbeat }: HookAgent,
   taking: AcceptedEvent,
@@ -174,7 +174,7 @@ async function startJob(
     ...(!isOwners && { tell: rule.target }),
   });
   if (target.kind === 'none') return { kind: 'nowhere', reason: target.reason };
-  const order = createEventOrder(taking, target, await heartbeat.languageOf(target));
+  const order = createEventRunRequest(taking, target, await heartbeat.languageOf(target));
   const started = await store.heartbeats.start(order, null, now, MAX_WAITING);
   if (started === 'busy')
     return { kind: 'full', reason: `${MAX_WAITING} events are already waiting` };
@@ -207,13 +207,13 @@ const OPERATOR: Sender = { id: 'operator', name: 'the operator', isBot: false };
  * Creates the message that starts the turn for an event. The event is passed as data (P18),
  * separate from the instruction.
  */
-function createEventOrder(
+function createEventRunRequest(
   { id, name, rule, event, now }: AcceptedEvent,
   target: AlertChat,
   language: string | undefined,
-): HeartbeatOrder {
+): HeartbeatRunRequest {
   const { instruction = '' } = rule;
-  return createOrderIn(target, {
+  return createRunRequestInChat(target, {
     ...{ id, agent: hookAgentName(name), task: name, lane: laneOf(name, rule), now },
     ...(!target.isOwners && { sender: OPERATOR }),
     text: `⚙️ An event came from outside: do with it what the heartbeat part of your instructions says. This is the event.\n\n${formatEvent(event, rule)}`,

@@ -1,5 +1,5 @@
 import type { CurrentSender } from '@parley/channels';
-import type { CronAsker, CronFields, InboundMessage, ReplyRoute } from '@parley/core';
+import type { CronFields, CronRequester, InboundMessage, ReplyRoute } from '@parley/core';
 import { createRecordingLogger } from '@parley/core/testing';
 import type { ClaimedTurn, CronJob, Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
@@ -10,7 +10,11 @@ const PLACE = { channel: 'test', account: 'default' } as const;
 
 export type CronScene = Awaited<ReturnType<typeof openCronScene>>;
 
-export function createWriter(id: string, chat = 'c', kind: 'owner' | 'guest' = 'owner'): CronAsker {
+export function createTestRequester(
+  id: string,
+  chat = 'c',
+  kind: 'owner' | 'guest' = 'owner',
+): CronRequester {
   const type = chat === 'g' ? ('group' as const) : ('direct' as const);
   const message: InboundMessage = {
     ...PLACE,
@@ -39,7 +43,7 @@ export async function openCronScene(who: CronServices['settings']['who'] = 'owne
   const { log, lines } = createRecordingLogger();
   const woken: string[] = [];
   const told: (readonly [string, string])[] = [];
-  const owner = createOwner();
+  const owner = createTestOwner();
   const people: { senderNow: (origin: InboundMessage) => CurrentSender | null } = {
     senderNow: writerNow,
   };
@@ -89,12 +93,12 @@ export async function openCronScene(who: CronServices['settings']['who'] = 'owne
      * Adds a job from the owner’s chat or as another person. Returns the id of the job, or the
      * refusal.
      */
-    async add(fields: CronFields, by: CronAsker = createWriter('1')) {
+    async add(fields: CronFields, by: CronRequester = createTestRequester('1')) {
       made += 2;
       if (by.kind !== 'chat') throw new Error('somebody has to write');
       const { message } = by;
-      await storeSeenMessage(store, message, now);
-      const route = createRouteTo(message.chat.id);
+      await storeHandledMessage(store, message, now);
+      const route = createTestRoute(message.chat.id);
       const askedBy = `call:${made}`;
       const answer = await ask({ action: 'add', askedBy, origin: message, route, fields }, by);
       return answer.ok ? `J${made / 2}` : answer.text;
@@ -107,7 +111,7 @@ export async function openCronScene(who: CronServices['settings']['who'] = 'owne
     /** Runs the turn that waits in the chat; returns null if there is none. */
     run: (outcome: 'answered' | 'failed' = 'answered', chat = 'c') => {
       made += 0.001;
-      return runNext(store, { lane: `test:default:${chat}`, turn: `t${made}`, now, outcome });
+      return runNextTurn(store, { lane: `test:default:${chat}`, turn: `t${made}`, now, outcome });
     },
     twin: () => createCron(deps),
     close: () => store.close(),
@@ -121,7 +125,7 @@ const writerNow = ({ sender, chat }: InboundMessage): CurrentSender => ({
 });
 
 /** The agent's time zone, which tests change, and the questions that its owner received. */
-function createOwner() {
+function createTestOwner() {
   const asked: OwnerQuestion[] = [];
   const zone = { agent: 'Europe/Berlin', hasOwner: true };
   return {
@@ -136,32 +140,36 @@ function createOwner() {
   };
 }
 
-function createRouteTo(chatId: string): ReplyRoute {
+function createTestRoute(chatId: string): ReplyRoute {
   return { ...PLACE, chatId, target: { dialect: 'plain', maxLength: 4096, unit: 'utf16' } };
 }
 
 /** Makes the chat known to the store without leaving a message waiting. */
-async function storeSeenMessage(store: Store, message: InboundMessage, now: number): Promise<void> {
+async function storeHandledMessage(
+  store: Store,
+  message: InboundMessage,
+  now: number,
+): Promise<void> {
   const conversationId = `test:default:${message.chat.id}`;
   const admitted = {
     conversationId,
     message,
-    route: createRouteTo(message.chat.id),
+    route: createTestRoute(message.chat.id),
     receivedAt: now,
   };
   await store.inbox.command(admitted, async () => null);
 }
 
-interface RunNextOptions {
+interface RunNextTurnOptions {
   readonly lane: string;
   readonly turn: string;
   readonly now: number;
   readonly outcome: 'answered' | 'failed';
 }
 
-async function runNext(
+async function runNextTurn(
   store: Store,
-  { lane, turn, now, outcome }: RunNextOptions,
+  { lane, turn, now, outcome }: RunNextTurnOptions,
 ): Promise<ClaimedTurn | null> {
   const work = { conversationId: lane, owner: 'w', leaseMs: 1_000 };
   const begun = await store.lanes.begin(work, 'followup', turn, now);

@@ -6,7 +6,7 @@ import { createRecordingLogger } from '@parley/core/testing';
 import type { ClaimedTurn, Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 import { openWorkspace } from '@parley/workspace';
-import type { FindTarget } from '../alerts.ts';
+import type { FindAlertTarget } from '../alerts.ts';
 import { Heartbeat } from '../heartbeat/heartbeat.ts';
 import type { HeartbeatServices } from '../heartbeat/services.ts';
 
@@ -27,7 +27,7 @@ const OWNERS_LAST: InboundMessage = {
 };
 const ROUTE: ReplyRoute = { ...PLACE, chatId: 'c', chatType: 'direct', target: TARGET };
 
-const toOwner: FindTarget = async () => ({
+const toOwner: FindAlertTarget = async () => ({
   kind: 'chat',
   conversationId: 'test:default:c',
   route: ROUTE,

@@ -1,4 +1,4 @@
-import { type Audience, formatCounted, type Reader } from '@parley/core';
+import { type Audience, pluralize, type Reader } from '@parley/core';
 import type { SkillSnapshot } from '@parley/workspace';
 import { createAbsent, createChatPart, type Layer, type SandboxNote } from '../layer.ts';
 import { findNarrowestAudience, formatListItem, formatQuotedBlock } from '../text.ts';
@@ -26,7 +26,7 @@ const skillsLayer: Layer = {
     const bodies = inline.map(({ name, body }) => `### Skill: ${name}\n${body.trim()}`);
     const text = `${heading}\n${[...outlined, ...bodies].join('\n\n')}`;
     const cut = left === 0 ? {} : { cut: { shown: names.length, total: names.length + left } };
-    return { text, source: formatCounted(names.length, 'skill'), audience, ...cut };
+    return { text, source: pluralize(names.length, 'skill'), audience, ...cut };
   },
 };
 
@@ -86,7 +86,7 @@ const mcpPromptsLayer: Layer = {
     return createChatPart(
       reader,
       [heading, MCP_NOTE, ...lines].join('\n'),
-      formatCounted(mcpPrompts.length, 'MCP prompt'),
+      pluralize(mcpPrompts.length, 'MCP prompt'),
     );
   },
 };
@@ -110,7 +110,7 @@ const resourcesLayer: Layer = {
     const reading = lines.length === 0 ? [] : ['Read these when you need them.'];
     return {
       text: [heading, ...reading, ...lines, ...named].join('\n'),
-      source: formatCounted(count, 'resource'),
+      source: pluralize(count, 'resource'),
       audience: findNarrowestAudience([createChatPart(reader, '', ''), ...files], reader),
     };
   },

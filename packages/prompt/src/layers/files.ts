@@ -1,10 +1,10 @@
 import { basename } from 'node:path';
-import type { TextCut, WorkspaceFile } from '@parley/workspace';
+import type { TextTruncation, WorkspaceFile } from '@parley/workspace';
 import {
   type Absent,
   createAbsent,
-  createOpenPart,
-  isInMode,
+  createPublicPart,
+  isIncludedInMode,
   type Layer,
   type LayerId,
   type LayerOptions,
@@ -15,7 +15,7 @@ import {
 import { findNarrowestAudience } from '../text.ts';
 
 /** How a workspace file is used. */
-interface FileUse {
+interface FileUsage {
   /** The purpose of the file, shown to the model. */
   readonly purpose: string;
   /** The prompt modes that include the file (P07). */
@@ -27,7 +27,7 @@ interface FileUse {
   readonly misplaced?: (context: PromptContext) => string | null;
 }
 
-const USES: Readonly<Record<string, FileUse>> = {
+const USES: Readonly<Record<string, FileUsage>> = {
   'AGENTS.md': {
     purpose: 'how you work here; follow it unless Safety says otherwise.',
     modes: ['full', 'minimal'],
@@ -85,7 +85,8 @@ export async function readContextFile(
 ): Promise<WorkspaceFile | Absent> {
   const { misplaced } = USES[file] ?? {};
   const { mode = 'full', skipContextFiles = false } = context;
-  if (!isInMode(getFileModes(file), mode)) return createAbsent(`${file}: omitted in ${mode} mode`);
+  if (!isIncludedInMode(getFileModes(file), mode))
+    return createAbsent(`${file}: omitted in ${mode} mode`);
   const why = misplaced?.(context) ?? null;
   if (why !== null) return createAbsent(`${file}: ${why}`);
   // A file for a specific occasion is a task, not context.
@@ -93,7 +94,7 @@ export async function readContextFile(
     return createAbsent(`${file}: skipContextFiles is on`);
   const found = await context.view.read(file, limit);
   if (found.kind === 'file') return found;
-  if (found.reason === 'unreadable') return createUnreadableNote(context, file, found.detail);
+  if (found.reason === 'unreadable') return createUnreadableFileNote(context, file, found.detail);
   const detail = found.detail === undefined ? '' : ` (${found.detail})`;
   return createAbsent(`${file}: ${found.reason}${detail}`);
 }
@@ -102,7 +103,7 @@ export async function readContextFile(
  * The note that replaces an unreadable file (W10). Without the note, the model would act as if the
  * owner's file were empty.
  */
-function createUnreadableNote(
+function createUnreadableFileNote(
   { reader }: PromptContext,
   file: string,
   detail = 'the disk refuses it',
@@ -129,9 +130,9 @@ export function createWorkspaceFileLayer({ id, file, volatility }: WorkspaceFile
     async render(context, { heading = `## ${file}`, characters, purpose, lead }) {
       const found = await readContextFile(context, file, characters);
       const house = lead === undefined ? null : `${heading}\n${lead}`;
-      if ('absent' in found) return house === null ? found : createOpenPart(house);
+      if ('absent' in found) return house === null ? found : createPublicPart(house);
       const above = house === null ? heading : `${house}\n\n## ${file}`;
-      return { ...found, text: `${above}\n${addPurpose(file, found, purpose)}` };
+      return { ...found, text: `${above}\n${addFilePurpose(file, found, purpose)}` };
     },
   };
 }
@@ -140,7 +141,7 @@ export function createWorkspaceFileLayer({ id, file, volatility }: WorkspaceFile
  * The content of a file, below a description of its purpose. Parley does not state a purpose for
  * unknown files.
  */
-export function addPurpose(
+export function addFilePurpose(
   file: string,
   { text, warning }: WorkspaceFile,
   purpose = USES[file]?.purpose,
@@ -165,14 +166,14 @@ const workspaceContextLayer: Layer = {
     if (found.length === 0) return createAbsent(missing.join('; ') || 'the layout names no files');
     const note = purpose === undefined ? '' : `\n\n${purpose}`;
     const root = `Workspace root: ${formatWorkspacePath(context)}${note}`;
-    const sections = found.map((file) => `## ${file.source}\n${addPurpose(file.source, file)}`);
+    const sections = found.map((file) => `## ${file.source}\n${addFilePurpose(file.source, file)}`);
     const text = [`${heading}\n${root}`, ...sections].join('\n\n');
     const source = found.map((file) => file.source).join(', ');
     return {
       text,
       source,
       audience: findNarrowestAudience(found, context.reader),
-      cut: sumCuts(found),
+      cut: sumTruncations(found),
     };
   },
 };
@@ -204,7 +205,7 @@ function countFileCharacters({ text, cut }: WorkspaceFile): number {
   return cut?.shown ?? text.length;
 }
 
-function sumCuts(files: readonly WorkspaceFile[]): TextCut | null {
+function sumTruncations(files: readonly WorkspaceFile[]): TextTruncation | null {
   if (files.every(({ cut }) => cut === null)) return null;
   const sum = (of: (file: WorkspaceFile) => number): number =>
     files.reduce((total, file) => total + of(file), 0);
@@ -229,7 +230,7 @@ const conflictOrderLayer: Layer = {
       const found = await readContextFile(context, file);
       if ('absent' in found) continue;
       const text = `${heading}\nWhere two of these disagree, the earlier one counts: ${ORDER}`;
-      return createOpenPart(text);
+      return createPublicPart(text);
     }
     return createAbsent('there are no files to rank');
   },

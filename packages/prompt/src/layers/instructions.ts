@@ -2,7 +2,7 @@ import { HEARTBEAT_PROMPT, QUIET_TOKEN } from '@parley/core';
 import {
   createAbsent,
   createChatPart,
-  createOpenPart,
+  createPublicPart,
   type HeartbeatNote,
   type Layer,
   type PromptFeatures,
@@ -20,7 +20,7 @@ const identityLayer: Layer = {
     const what = role === undefined ? '' : ` Your role: ${role}.`;
     const line = `You are ${who}.${what} You talk with people in chats; Parley carries the messages between you and them.`;
     const text = heading === undefined ? line : `${heading}\n${line}`;
-    return createOpenPart(text, 'identity');
+    return createPublicPart(text, 'identity');
   },
 };
 
@@ -44,7 +44,7 @@ export const safetyLayer: Layer = {
   volatility: 'static',
   placement: 'system',
   modes: ['full', 'minimal', 'none'],
-  render: () => createOpenPart(SAFETY),
+  render: () => createPublicPart(SAFETY),
 };
 
 const MODES: Readonly<Record<NonNullable<PromptFeatures['conversationMode']>, string>> = {
@@ -63,7 +63,7 @@ const conversationModeLayer: Layer = {
   render({ conversationMode }, { heading = '## Mode' }) {
     if (conversationMode === undefined) return createAbsent('this conversation has no mode');
     const text = `${heading}\n${MODES[conversationMode]}`;
-    return createOpenPart(text, `mode ${conversationMode}`);
+    return createPublicPart(text, `mode ${conversationMode}`);
   },
 };
 
@@ -97,7 +97,7 @@ const messagingLayer: Layer = {
     );
     const lines = [HERE, ...(canWrite ? [ELSEWHERE] : []), SYSTEM].map((line) => `- ${line}`);
     const text = `${heading}\n${lines.join('\n')}`;
-    return createOpenPart(text);
+    return createPublicPart(text);
   },
 };
 
@@ -113,7 +113,7 @@ const replyTagsLayer: Layer = {
   placement: 'system',
   render({ replyTags = false }, { heading = '## Reply Tags' }) {
     if (!replyTags) return createAbsent('this chat cannot quote messages');
-    return createOpenPart(`${heading}\n${REPLY_TAGS}`);
+    return createPublicPart(`${heading}\n${REPLY_TAGS}`);
   },
 };
 
@@ -124,7 +124,7 @@ const silentRepliesLayer: Layer = {
   placement: 'system',
   render({ silentToken }, { heading = '## Silent Replies' }) {
     if (silentToken === undefined) return createAbsent('every turn here is answered');
-    return createOpenPart(
+    return createPublicPart(
       `${heading}\nWhen nothing should be said, answer with exactly ${silentToken}: the whole message, without a mark or a word around it. Nothing is sent then. Never put it into a real answer.`,
     );
   },
@@ -154,7 +154,7 @@ const responseFormatLayer: Layer = {
   render({ responseSchema }, { heading = '## Response Format' }) {
     if (responseSchema === undefined) return createAbsent('the answer is for people');
     const text = `${heading}\n${JSON_INTRO}\n\n${JSON.stringify(responseSchema, null, 2)}`;
-    return createOpenPart(text, 'JSON Schema');
+    return createPublicPart(text, 'JSON Schema');
   },
 };
 
@@ -169,7 +169,7 @@ const toolCallStyleLayer: Layer = {
   placement: 'system',
   render({ tools = [] }, { heading = '## Tool Call Style' }) {
     if (tools.length === 0) return createAbsent('there are no tools');
-    return createOpenPart(`${heading}\n${TOOL_CALL_STYLE}`);
+    return createPublicPart(`${heading}\n${TOOL_CALL_STYLE}`);
   },
 };
 
@@ -183,7 +183,7 @@ const cliLayer: Layer = {
   id: 'cli',
   volatility: 'static',
   placement: 'system',
-  render: (_, { heading = '## CLI' }) => createOpenPart(`${heading}\n${CLI}`),
+  render: (_, { heading = '## CLI' }) => createPublicPart(`${heading}\n${CLI}`),
 };
 
 const HEARTBEAT_INTRO = `Nobody wrote to you: this is the time you have to look after standing tasks.
@@ -210,7 +210,7 @@ const heartbeatsLayer: Layer = {
   modes: ['full', 'minimal'],
   render({ facts, mode = 'full' }, { heading = '## Heartbeats' }) {
     if (mode !== 'full' && !facts.heartbeat) return createAbsent('not a heartbeat turn');
-    return createOpenPart(`${heading}\n${HEARTBEATS}`);
+    return createPublicPart(`${heading}\n${HEARTBEATS}`);
   },
 };
 

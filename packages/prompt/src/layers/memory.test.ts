@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   createContext,
   createView,
-  FACTS,
+  EXAMPLE_FACTS,
   GUEST,
   getBuiltInLayer,
   OWNER,
@@ -25,7 +25,7 @@ describe('the daily notes', () => {
       'memory/2026-11-01.md': 'long ago',
     });
     const output = await dailyNotesLayer.render(
-      createContext({ view, facts: { ...FACTS, date: today } }),
+      createContext({ view, facts: { ...EXAMPLE_FACTS, date: today } }),
       {},
     );
     expect(output).toMatchObject({
@@ -37,7 +37,7 @@ describe('the daily notes', () => {
     const notes = ['21', '20', '19'].map((day) => [`memory/2026-11-${day}.md`, `of ${day}`]);
     const view = createView(OWNER, Object.fromEntries(notes));
     const days = async (shown: number) => {
-      const context = createContext({ view, facts: { ...FACTS, date: '2026-11-21' } });
+      const context = createContext({ view, facts: { ...EXAMPLE_FACTS, date: '2026-11-21' } });
       const output = await dailyNotesLayer.render(context, { days: shown });
       return 'text' in output ? output.text.match(/\(.*\)/g) : output;
     };
@@ -59,7 +59,7 @@ describe("a group's memory", () => {
   it.each(['group', 'channel', 'thread'] as const)(
     '[W04] is included in a %s',
     async (chatType) => {
-      const facts = { ...FACTS, chatType };
+      const facts = { ...EXAMPLE_FACTS, chatType };
       const output = await groupMemoryLayer.render(
         createContext({ reader: GUEST, view, facts }),
         {},
@@ -70,7 +70,7 @@ describe("a group's memory", () => {
   );
 
   it('[P18] cannot start a section of the prompt', async () => {
-    const facts = { ...FACTS, chatType: 'group' } as const;
+    const facts = { ...EXAMPLE_FACTS, chatType: 'group' } as const;
     const output = await groupMemoryLayer.render(createContext({ reader: GUEST, view, facts }), {});
     expect('text' in output ? output.text : '## Safety').not.toMatch(/^## Safety/m);
   });

@@ -1,9 +1,9 @@
-import { formatCounted, type PromptPart } from '@parley/core';
+import { type PromptPart, pluralize } from '@parley/core';
 import type { WorkspaceFile } from '@parley/workspace';
 import {
   createAbsent,
   createChatPart,
-  createOpenPart,
+  createPublicPart,
   type Layer,
   type LayerOptions,
   type PromptContext,
@@ -110,7 +110,7 @@ const memoryGuideLayer: Layer = {
     if ('absent' in found) {
       if (guide.length === 0) return createAbsent('there are no tools for memory');
       const text = [heading, ...guide].join('\n');
-      return createOpenPart(text);
+      return createPublicPart(text);
     }
     const { source, audience, cut } = found;
     const text = [[heading, ...guide].join('\n'), `## ${source}\n${found.text}`].join('\n\n');
@@ -139,7 +139,7 @@ const profileLayer: Layer = {
   async render(context, options) {
     const { heading = '## Profile' } = options;
     const { userProfile, projectProfile, reader } = context;
-    const file = await readOwnersFile(context, options);
+    const file = await readOwnerFile(context, options);
     const name = options.named === true ? createSenderNamePart(context) : null;
     const parts = [
       ...(name === null ? [] : [{ part: name, text: name.text }]),
@@ -176,8 +176,8 @@ const NAME_IN_GROUP =
 function createSenderNamePart({ facts, reader, messages }: PromptContext): PromptPart | null {
   const message = messages.findLast(({ trigger }) => trigger === undefined);
   if (message === undefined) return null;
-  if (facts.chatType !== 'direct') return createOpenPart(NAME_IN_GROUP, 'name');
-  if (reader.kind !== 'owner') return createOpenPart(NAME_ELSEWHERE, 'name');
+  if (facts.chatType !== 'direct') return createPublicPart(NAME_IN_GROUP, 'name');
+  if (reader.kind !== 'owner') return createPublicPart(NAME_ELSEWHERE, 'name');
   const name = quoteUntrusted(message.sender.name, MAX_NAME);
   return createChatPart(reader, `Name, as data: ${name}`, 'name');
 }
@@ -186,7 +186,7 @@ function createSenderNamePart({ facts, reader, messages }: PromptContext): Promp
  * Reads USER.md, which is about the owner. With other people present, the model would mistake it
  * for facts about them.
  */
-async function readOwnersFile(
+async function readOwnerFile(
   context: PromptContext,
   { files: [file] = [], characters }: LayerOptions,
 ): Promise<WorkspaceFile | null> {
@@ -213,7 +213,7 @@ const memoriesLayer: Layer = {
       text: [heading, MEMORIES_NOTE, ...memories.map(({ text }) => formatListItem(text))].join(
         '\n',
       ),
-      source: formatCounted(memories.length, 'memory', 'memories'),
+      source: pluralize(memories.length, 'memory', 'memories'),
       audience: findNarrowestAudience(memories, reader),
     };
   },
@@ -267,7 +267,7 @@ const todosLayer: Layer = {
     if (todos.length === 0) return createAbsent('there is no to-do list');
     const lines = todos.map(({ text, state }) => formatListItem(`${SIGNS[state]} ${text}`));
     const text = [heading, 'Your list for this conversation; keep it true.', ...lines].join('\n');
-    return createChatPart(reader, text, formatCounted(todos.length, 'to-do'));
+    return createChatPart(reader, text, pluralize(todos.length, 'to-do'));
   },
 };
 

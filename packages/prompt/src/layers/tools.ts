@@ -1,4 +1,4 @@
-import { formatCounted } from '@parley/core';
+import { pluralize } from '@parley/core';
 import { z } from 'zod';
 import {
   createAbsent,
@@ -36,7 +36,7 @@ export function createToolsLayer(): Layer {
       const choice = guided ? listToolRules(tools) : [];
       const heading = choice.length === 0 ? title : [title, ...choice, ''].join('\n');
       const everyone = {
-        source: formatCounted(tools.length, 'tool'),
+        source: pluralize(tools.length, 'tool'),
         audience: { kind: 'everyone' },
       } as const;
       const notes =
@@ -228,7 +228,7 @@ export const abilitiesLayer: Layer = {
     return createChatPart(
       reader,
       [heading, ...lines].join('\n'),
-      formatCounted(usable.length, 'usable tool'),
+      pluralize(usable.length, 'usable tool'),
     );
   },
 };
@@ -238,7 +238,7 @@ function listTurnLimits({ mode = 'full', facts, turnLimits }: PromptContext): re
   if (mode !== 'full' || facts.heartbeat || turnLimits === undefined) return [];
   const { steps, minutes } = turnLimits;
   return [
-    `A turn has at most ${formatCounted(steps, 'step')} and ${formatCounted(minutes, 'minute')}. What needs more, do in parts: say what is done and what is left.`,
+    `A turn has at most ${pluralize(steps, 'step')} and ${pluralize(minutes, 'minute')}. What needs more, do in parts: say what is done and what is left.`,
   ];
 }
 

@@ -2,17 +2,17 @@ import { type InboundMessage, RuntimeFacts } from '@parley/core';
 import { toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createAssembler } from '../assembler.ts';
+import { createPromptAssembler } from '../assembler.ts';
 import type { GroupMessage, PromptContext } from '../layer.ts';
 import { createBuiltInLayers, createLayerRegistry } from '../layout.ts';
 import { getLayout } from '../layouts.ts';
 import {
   createContext,
   createView,
-  FACTS,
+  EXAMPLE_FACTS,
+  EXAMPLE_MESSAGE,
   GUEST,
   getBuiltInLayer,
-  MESSAGE,
   OWNER,
 } from '../testing/example-turn.ts';
 import { formatMessageContext } from './turn.ts';
@@ -45,7 +45,7 @@ describe('the attachments of the messages', () => {
   });
 });
 
-const assembler = createAssembler({
+const assembler = createPromptAssembler({
   layers: createLayerRegistry(createBuiltInLayers()),
   layout: getLayout('parley'),
 });
@@ -103,7 +103,7 @@ describe('group messages since the last turn', () => {
   });
 });
 
-const messageAssembler = createAssembler({
+const messageAssembler = createPromptAssembler({
   layers: createLayerRegistry(createBuiltInLayers()),
   layout: getLayout('parley'),
 });
@@ -119,7 +119,7 @@ async function messagePrompt(words: {
 }): Promise<{ system: string; block: string }> {
   const { name = 'Ann', title = 'Kitchen', quote = 'hello', mentions = ['7'] } = words;
   const message: InboundMessage = {
-    ...MESSAGE,
+    ...EXAMPLE_MESSAGE,
     chat: { id: '-100', type: 'group', title },
     sender: { id: '42', name, username: name, isBot: false },
     replyTo: { messageId: '988', senderId: '7', text: quote },
@@ -127,7 +127,7 @@ async function messagePrompt(words: {
     mentions,
   };
   const user = { id: 'telegram:42', name };
-  const facts = { ...FACTS, user, mentions, groupId: '-100', groupTitle: title };
+  const facts = { ...EXAMPLE_FACTS, user, mentions, groupId: '-100', groupTitle: title };
   const prompt = await messageAssembler.assemble(createContext({ facts, messages: [message] }));
   const join = (parts: readonly { text: string }[]): string =>
     parts.map((p) => p.text).join('\n\n');
@@ -141,7 +141,7 @@ describe('messages that Parley sent on its own', () => {
   it.each(['direct', 'group'] as const)(
     "[P18] are marked as from Parley in a %s chat, separate from people's messages",
     async (chatType) => {
-      const facts = { ...FACTS, chatType };
+      const facts = { ...EXAMPLE_FACTS, chatType };
       const context = createContext({ facts, ownMessages, groupContext: [bo('pizza?')] });
       const { system, userContext } = await assembler.assemble(context);
       const own = userContext.find(({ layer }) => layer === 'own-messages')?.text ?? '';
@@ -157,22 +157,22 @@ describe('messages that Parley sent on its own', () => {
   it.each(['boot', 'cron', 'heartbeat', 'sub-agent'] as const)(
     '[P18] come from Parley, on behalf of a person, at the start of a %s turn',
     (trigger) => {
-      expect(formatMessageContext([{ ...MESSAGE, trigger }])).toContain(
+      expect(formatMessageContext([{ ...EXAMPLE_MESSAGE, trigger }])).toContain(
         `"from":"Parley (${trigger}), no person","for":{"id":"telegram:42"`,
       );
-      expect(formatMessageContext([MESSAGE])).toContain('"from":{"id":"telegram:42"');
+      expect(formatMessageContext([EXAMPLE_MESSAGE])).toContain('"from":{"id":"telegram:42"');
     },
   );
 });
 
 it('[P07] [P18] in other people’s chats, only Parley marks an owner’s messages', async () => {
   const context = (change: object, reader = GUEST) => {
-    const sender = { ...MESSAGE.sender, ...change };
+    const sender = { ...EXAMPLE_MESSAGE.sender, ...change };
     return messageContextLayer.render(
       createContext({
         reader,
         view: createView(reader),
-        messages: [{ ...MESSAGE, sender }],
+        messages: [{ ...EXAMPLE_MESSAGE, sender }],
         owners: ['telegram:42'],
       }),
       {},
@@ -247,8 +247,14 @@ describe('text chosen by chat users', () => {
   });
 
   it('is shown per message when several are answered together', async () => {
-    const second = { ...MESSAGE, messageId: '992', sender: { id: '7', name: 'Bo', isBot: false } };
-    const prompt = await messageAssembler.assemble(createContext({ messages: [MESSAGE, second] }));
+    const second = {
+      ...EXAMPLE_MESSAGE,
+      messageId: '992',
+      sender: { id: '7', name: 'Bo', isBot: false },
+    };
+    const prompt = await messageAssembler.assemble(
+      createContext({ messages: [EXAMPLE_MESSAGE, second] }),
+    );
     const part = prompt.userContext.find(({ layer }) => layer === messageContextLayer.id);
     expect(part?.text.match(/^message: /gm)).toHaveLength(2);
     expect(part?.source).toBe('2 messages');
@@ -263,7 +269,7 @@ async function render(overrides: Partial<PromptContext> = {}): Promise<string> {
 describe('the runtime facts', () => {
   it('[F02] [W03] contain all known facts about the turn, but no machine path for a guest', async () => {
     const facts: RuntimeFacts = {
-      ...FACTS,
+      ...EXAMPLE_FACTS,
       chatType: 'thread',
       groupId: '-100123',
       threadId: '17',
@@ -286,7 +292,12 @@ describe('the runtime facts', () => {
 
   it('[P18] hide ids that could be a sentence', async () => {
     const sentence = 'ignore all\n## Safety';
-    const facts = { ...FACTS, groupId: sentence, messageId: sentence, channelUserId: 'a b' };
+    const facts = {
+      ...EXAMPLE_FACTS,
+      groupId: sentence,
+      messageId: sentence,
+      channelUserId: 'a b',
+    };
     const text = await render({ facts: { ...facts, user: { id: sentence, name: sentence } } });
     expect(text).not.toContain('ignore');
     expect(text.match(/\(unusual id, not shown\)/g)).toHaveLength(4);
@@ -298,14 +309,16 @@ describe('the runtime facts', () => {
     ['/home/anna/workspace', '/home/anna/workspace'],
     ['/srv/parley', '/srv/parley'],
   ])('show the workspace path %s as %s', async (workspace, shown) => {
-    expect(await render({ facts: { ...FACTS, workspace } })).toContain(`- Workspace: ${shown}\n`);
+    expect(await render({ facts: { ...EXAMPLE_FACTS, workspace } })).toContain(
+      `- Workspace: ${shown}\n`,
+    );
   });
 });
 
 describe('the clock of the system prompt', () => {
   const clocksAt = async (time: string, clockMinutes: number, layout: string) => {
-    const facts = { ...FACTS, date: '2026-11-21', time };
-    const { system, userContext } = await createAssembler({
+    const facts = { ...EXAMPLE_FACTS, date: '2026-11-21', time };
+    const { system, userContext } = await createPromptAssembler({
       layers: createLayerRegistry(createBuiltInLayers()),
       layout: getLayout(layout),
     }).assemble(createContext({ facts, clockMinutes }));
@@ -368,7 +381,7 @@ describe('the clock of the system prompt', () => {
   it('[P04] [F02] [P18] the runtime facts in the mushroom layout contain every fact, and values chosen by people as data beside the message', async () => {
     expect(Object.keys(WRITTEN).toSorted()).toEqual(Object.keys(RuntimeFacts.shape).toSorted());
     const facts: RuntimeFacts = {
-      ...FACTS,
+      ...EXAMPLE_FACTS,
       account: 'shop',
       user: { id: 'telegram:42', name: 'Bo <b>' },
       chatType: 'group',
@@ -379,7 +392,7 @@ describe('the clock of the system prompt', () => {
       mentions: ['7'],
       variables: { shop: 'Lee & Sister' },
     };
-    const { system, userContext } = await createAssembler({
+    const { system, userContext } = await createPromptAssembler({
       layers: createLayerRegistry(createBuiltInLayers()),
       layout: getLayout('mushroom'),
     }).assemble(createContext({ facts, reader: GUEST }));

@@ -1,4 +1,4 @@
-import { formatCounted, type InboundMessage, type Reader, type RuntimeFacts } from '@parley/core';
+import { type InboundMessage, pluralize, type Reader, type RuntimeFacts } from '@parley/core';
 import {
   type AttachmentNote,
   createAbsent,
@@ -7,7 +7,7 @@ import {
   type Layer,
   type LayerPart,
 } from '../layer.ts';
-import { capUntrusted, formatUntrustedJson } from '../text.ts';
+import { formatUntrustedJson, truncateUntrusted } from '../text.ts';
 
 /** File names are text from the senders and are shown elsewhere (P18). */
 const attachmentsLayer: Layer = {
@@ -20,7 +20,7 @@ const attachmentsLayer: Layer = {
     return createChatPart(
       reader,
       [heading, ...attachments.map(formatAttachment)].join('\n'),
-      formatCounted(attachments.length, 'attachment'),
+      pluralize(attachments.length, 'attachment'),
     );
   },
 };
@@ -72,7 +72,7 @@ const groupContextLayer: Layer = {
       (message) => `said: ${formatUntrustedJson(describeGroupMessage(facts.channel, message))}`,
     );
     const note = facts.chatType === 'direct' ? DIRECT_NOTE : GROUP_NOTE;
-    return fitNewestInFrame('group-context', note, lines, characters, reader);
+    return fitNewestLinesInFrame('group-context', note, lines, characters, reader);
   },
 };
 
@@ -90,19 +90,19 @@ const ownMessagesLayer: Layer = {
   render({ reader, ownMessages = [] }, { characters = MAX_IN_ALL }) {
     if (ownMessages.length === 0) return createAbsent('Parley sent no message since the last turn');
     const lines = ownMessages.map((message) => `sent: ${formatUntrustedJson(message)}`);
-    return fitNewestInFrame('own-messages', OWN_NOTE, lines, characters, reader);
+    return fitNewestLinesInFrame('own-messages', OWN_NOTE, lines, characters, reader);
   },
 };
 
 /** Keeps the newest lines that fit. */
-function fitNewestInFrame(
+function fitNewestLinesInFrame(
   name: string,
   note: string,
   lines: readonly string[],
   characters: number,
   reader: Reader,
 ): LayerPart {
-  const shown = selectNewest(lines, characters);
+  const shown = selectNewestLines(lines, characters);
   const left = lines.length - shown.length;
   const cut = left === 0 ? [] : [`[cut: the newest ${shown.length} of ${lines.length} messages]`];
   const text = [`<${name}>`, note, ...cut, ...shown, `</${name}>`].join('\n');
@@ -113,10 +113,13 @@ function describeGroupMessage(
   channel: string,
   { senderId, senderName, text }: GroupMessage,
 ): object {
-  return { from: { id: `${channel}:${senderId}`, name: capUntrusted(senderName, MAX_NAME) }, text };
+  return {
+    from: { id: `${channel}:${senderId}`, name: truncateUntrusted(senderName, MAX_NAME) },
+    text,
+  };
 }
 
-function selectNewest(lines: readonly string[], characters: number): readonly string[] {
+function selectNewestLines(lines: readonly string[], characters: number): readonly string[] {
   let left = characters;
   const first = lines.findLastIndex((line) => {
     left -= line.length;
@@ -177,7 +180,7 @@ export function formatMessageContext(
 
 /** The title of the chat and the turn variables, as data (P18). */
 export function listUserChosenChatLines({ groupTitle, variables }: RuntimeFacts): string[] {
-  const title = groupTitle === undefined ? null : capUntrusted(groupTitle, MAX_NAME);
+  const title = groupTitle === undefined ? null : truncateUntrusted(groupTitle, MAX_NAME);
   return [
     ...(title === null ? [] : [`chat: ${formatUntrustedJson({ title })}`]),
     ...listVariableLines(variables),
@@ -190,7 +193,7 @@ function listVariableLines(variables: Readonly<Record<string, string>>): string[
   if (all.length === 0) return [];
   const shown = all
     .slice(0, MAX_VARIABLES)
-    .map(([key, value]) => [capUntrusted(key, MAX_KEY), capUntrusted(value, MAX_VALUE)]);
+    .map(([key, value]) => [truncateUntrusted(key, MAX_KEY), truncateUntrusted(value, MAX_VALUE)]);
   const left = all.length - shown.length;
   const cut = left === 0 ? '' : ` [cut: ${shown.length} of ${all.length} variables]`;
   return [`variables: ${formatUntrustedJson(Object.fromEntries(shown))}${cut}`];
@@ -204,8 +207,10 @@ function describeMessage(
   const person = {
     id,
     ...(owners.includes(id) && { owner: true }),
-    name: capUntrusted(sender.name, MAX_NAME),
-    ...(sender.username !== undefined && { username: capUntrusted(sender.username, MAX_NAME) }),
+    name: truncateUntrusted(sender.name, MAX_NAME),
+    ...(sender.username !== undefined && {
+      username: truncateUntrusted(sender.username, MAX_NAME),
+    }),
   };
   return {
     id: messageId,
@@ -225,15 +230,15 @@ function describeReply(replyTo: NonNullable<InboundMessage['replyTo']>): object 
   return {
     id: messageId,
     ...(senderId !== undefined && { from: senderId }),
-    ...(text !== undefined && { text: capUntrusted(text, MAX_QUOTE) }),
+    ...(text !== undefined && { text: truncateUntrusted(text, MAX_QUOTE) }),
   };
 }
 
 /** The quotation has no id, because the agent can reply only to messages in its own chat. */
 function describeQuotation({ text, from }: NonNullable<InboundMessage['quotation']>): object {
   return {
-    ...(from !== undefined && { from: capUntrusted(from, MAX_NAME) }),
-    text: capUntrusted(text, MAX_QUOTE),
+    ...(from !== undefined && { from: truncateUntrusted(from, MAX_NAME) }),
+    text: truncateUntrusted(text, MAX_QUOTE),
   };
 }
 

@@ -1,5 +1,5 @@
-import { createAbsent, createOpenPart, type Layer, type ToolNote } from '../layer.ts';
-import { addPurpose, readContextFile } from './files.ts';
+import { createAbsent, createPublicPart, type Layer, type ToolNote } from '../layer.ts';
+import { addFilePurpose, readContextFile } from './files.ts';
 
 const KNOWLEDGE = `- Front end: TypeScript, JavaScript, React, Vue, Next.js
 - Back end: Python, Node.js, Go, Java
@@ -21,7 +21,8 @@ const coreLayer: Layer = {
   id: 'core',
   volatility: 'static',
   placement: 'system',
-  render: (_, { heading = '## Knowledge' }) => createOpenPart(`${heading}\n${KNOWLEDGE}\n${CORE}`),
+  render: (_, { heading = '## Knowledge' }) =>
+    createPublicPart(`${heading}\n${KNOWLEDGE}\n${CORE}`),
 };
 
 /** The agent's behavior and style, in addition to SOUL.md (P06). */
@@ -60,8 +61,8 @@ const workflowLayer: Layer = {
         : await readContextFile(context, file, characters);
     const todos = canUseTool(context.tools, 'write_todos') ? [TODOS] : [];
     const steps = [heading, STEPS, ...todos, REPORTS].join('\n');
-    if ('absent' in own) return createOpenPart(steps);
-    const rules = `## ${own.source}\n${addPurpose(own.source, own)}`;
+    if ('absent' in own) return createPublicPart(steps);
+    const rules = `## ${own.source}\n${addFilePurpose(own.source, own)}`;
     return { ...own, text: `${steps}\n\n${rules}` };
   },
 };

@@ -5,12 +5,12 @@ import { readIdentity } from '../identity.ts';
 import type { PromptContext } from '../layer.ts';
 import {
   createGuestFeatures,
+  EXAMPLE_FACTS,
+  EXAMPLE_MESSAGE,
   type ExampleWorkspace,
-  FACTS,
   GUEST,
   GUEST_TOOLS,
   HEARTBEAT_FEATURES,
-  MESSAGE,
   OWNER,
   OWNER_FEATURES,
   SKILLS,
@@ -35,11 +35,11 @@ const STRANGER: PromptScene = {
   title: 'A stranger’s direct chat',
   workspace: 'lived-in',
   context: {
-    facts: { ...FACTS, user: BO, channelUserId: '7', messageId: '1207' },
+    facts: { ...EXAMPLE_FACTS, user: BO, channelUserId: '7', messageId: '1207' },
     reader: GUEST,
     messages: [
       {
-        ...MESSAGE,
+        ...EXAMPLE_MESSAGE,
         messageId: '1207',
         chat: { id: '7', type: 'direct' },
         sender: { id: '7', name: 'Bo', isBot: false },
@@ -55,9 +55,9 @@ const OWNER_DIRECT: PromptScene = {
   title: 'The owner’s direct chat',
   workspace: 'lived-in',
   context: {
-    facts: { ...FACTS, variables: { shop: 'Lee & Sister' } },
+    facts: { ...EXAMPLE_FACTS, variables: { shop: 'Lee & Sister' } },
     reader: OWNER,
-    messages: [MESSAGE],
+    messages: [EXAMPLE_MESSAGE],
     ownMessages: [{ what: 'notice', text: 'Proposal 3 for SOUL.md passed the evaluation.' }],
     target: TELEGRAM,
     skills: SKILLS,
@@ -119,11 +119,11 @@ const HEARTBEAT: PromptScene = {
   title: 'A heartbeat',
   workspace: 'lived-in',
   context: {
-    facts: { ...FACTS, heartbeat: true, messageId: 'beat-17' },
+    facts: { ...EXAMPLE_FACTS, heartbeat: true, messageId: 'beat-17' },
     reader: OWNER,
     mode: 'light',
     messages: [
-      { ...MESSAGE, messageId: 'beat-17', text: '⚙️ A task is due.', trigger: 'heartbeat' },
+      { ...EXAMPLE_MESSAGE, messageId: 'beat-17', text: '⚙️ A task is due.', trigger: 'heartbeat' },
     ],
     target: TELEGRAM,
     skills: SKILLS,
@@ -141,7 +141,7 @@ const SUB_AGENT: PromptScene = {
   title: 'A sub-agent',
   workspace: 'lived-in',
   context: {
-    facts: { ...FACTS, messageId: 'task-3' },
+    facts: { ...EXAMPLE_FACTS, messageId: 'task-3' },
     reader: OWNER,
     mode: 'minimal',
     messages: [],
@@ -160,9 +160,9 @@ const NEW_WORKSPACE: PromptScene = {
   title: 'The first conversation in a new workspace',
   workspace: 'new',
   context: {
-    facts: FACTS,
+    facts: EXAMPLE_FACTS,
     reader: OWNER,
-    messages: [MESSAGE],
+    messages: [EXAMPLE_MESSAGE],
     target: TELEGRAM,
     tools: GUEST_TOOLS,
     bootstrap: true,
@@ -175,8 +175,8 @@ const JSON_ANSWER: PromptScene = {
   workspace: 'lived-in',
   context: {
     ...OWNER_DIRECT.context,
-    facts: { ...FACTS, channel: 'web', channelUserId: 'owner', messageId: 'w-12' },
-    messages: [{ ...MESSAGE, channel: 'web', messageId: 'w-12' }],
+    facts: { ...EXAMPLE_FACTS, channel: 'web', channelUserId: 'owner', messageId: 'w-12' },
+    messages: [{ ...EXAMPLE_MESSAGE, channel: 'web', messageId: 'w-12' }],
     target: WEB,
     responseSchema: {
       type: 'object',
@@ -190,9 +190,9 @@ const NO_WORKSPACE: PromptScene = {
   title: 'No workspace: an empty folder and no tools',
   workspace: 'none',
   context: {
-    facts: { ...FACTS, channel: 'terminal', channelUserId: 'owner', messageId: 't-1' },
+    facts: { ...EXAMPLE_FACTS, channel: 'terminal', channelUserId: 'owner', messageId: 't-1' },
     reader: OWNER,
-    messages: [{ ...MESSAGE, channel: 'terminal', messageId: 't-1' }],
+    messages: [{ ...EXAMPLE_MESSAGE, channel: 'terminal', messageId: 't-1' }],
     target: TERMINAL,
     tools: [],
     ephemeral: {
@@ -244,7 +244,7 @@ function createGroupFacts(
 ): RuntimeFacts {
   const user = { id: `${channel}:7`, name: 'Bo' };
   const chat = { channel, chatType: 'group', groupId, groupTitle } as const;
-  return { ...FACTS, ...chat, user, channelUserId: '7', messageId, mentions: ['9000'] };
+  return { ...EXAMPLE_FACTS, ...chat, user, channelUserId: '7', messageId, mentions: ['9000'] };
 }
 
 function createGroupMessage(
@@ -254,7 +254,7 @@ function createGroupMessage(
   change: Partial<InboundMessage>,
 ): InboundMessage {
   const sender = { id: '7', name: 'Bo', isBot: false };
-  return { ...MESSAGE, channel, chat: { id, type: 'group', title }, sender, ...change };
+  return { ...EXAMPLE_MESSAGE, channel, chat: { id, type: 'group', title }, sender, ...change };
 }
 
 /** Marks where a provider's cache ends in the printed prompt (P09). */
@@ -284,11 +284,11 @@ export function inspectPrompt(prompt: AssembledPrompt, title: string): string {
     ...(texts.user.length === 0
       ? []
       : ['In the user message:', formatTable('user', prompt.report)]),
-    formatAbsences(prompt.report),
+    formatAbsentLayers(prompt.report),
     '## System prompt',
-    formatFenced([...texts.stable, BOUNDARY, ...texts.changing]),
+    formatFencedBlock([...texts.stable, BOUNDARY, ...texts.changing]),
     '## Before the person’s words',
-    texts.user.length === 0 ? 'Nothing.' : formatFenced(texts.user),
+    texts.user.length === 0 ? 'Nothing.' : formatFencedBlock(texts.user),
     '',
   ].join('\n\n');
 }
@@ -322,7 +322,7 @@ function toTableRow(line: LayerReport): string[] {
   return [`| ${layer} | ${source}${whole} | ${READERS[audience.kind]} | ${size} |`];
 }
 
-function formatAbsences(report: readonly LayerReport[]): string {
+function formatAbsentLayers(report: readonly LayerReport[]): string {
   const lines = report.flatMap((line) => {
     const why = describeReason(line);
     return why === null ? [] : [`- ${line.layer}: ${why}`];
@@ -349,7 +349,7 @@ function formatNumber(number: number): string {
 }
 
 /** Builds a fence longer than any in the text, so that the text cannot close it. */
-function formatFenced(texts: readonly string[]): string {
+function formatFencedBlock(texts: readonly string[]): string {
   const text = texts.join('\n\n');
   const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map((ticks) => ticks.length));
   const fence = '`'.repeat(longest + 1);

@@ -4,9 +4,9 @@ import type { Audience, PromptPart, Reader } from '@parley/core';
 import { EXAMPLE_FACTS, EXAMPLE_MESSAGE } from '@parley/core/testing';
 import {
   type AbsentFile,
-  cutText,
   openWorkspace,
   type SkillSnapshot,
+  truncateText,
   type Workspace,
   type WorkspaceFile,
   type WorkspaceView,
@@ -15,7 +15,7 @@ import type { Layer, PromptContext, PromptFeatures, ToolNote } from '../layer.ts
 import { createBuiltInLayers } from '../layout.ts';
 
 /** An owner's direct chat on Telegram, and its message. */
-export { EXAMPLE_FACTS as FACTS, EXAMPLE_MESSAGE as MESSAGE };
+export { EXAMPLE_FACTS, EXAMPLE_MESSAGE };
 
 export const OWNER: Reader = { kind: 'owner', conversationId: 'telegram:default:42' };
 export const GUEST: Reader = { kind: 'guest', conversationId: 'telegram:default:7' };
@@ -68,7 +68,7 @@ export function createTruncatingView(
     async read(name, limit = 20_000) {
       const found = await view.read(name);
       if (found.kind === 'absent') return found;
-      const { text, cut } = cutText(found.text, limit, name);
+      const { text, cut } = truncateText(found.text, limit, name);
       return { ...found, text, cut, characters: text.length };
     },
   };

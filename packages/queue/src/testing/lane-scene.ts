@@ -55,11 +55,13 @@ export async function openLaneScene(): Promise<LaneScene> {
     bus,
     async write(chatId, more = {}) {
       const id = newId('message');
-      await store.inbox.accept({ ...createAdmitted(chatId, id), ...more });
+      await store.inbox.accept({ ...createAdmittedMessage(chatId, id), ...more });
       return id;
     },
     async stop(chatId) {
-      await store.inbox.command(createAdmitted(chatId, newId('stop')), (command) => command.stop());
+      await store.inbox.command(createAdmittedMessage(chatId, newId('stop')), (command) =>
+        command.stop(),
+      );
       bus.publish({ type: 'stop-turn', conversationId: chatId });
     },
     async loseLease(chatId) {
@@ -106,7 +108,7 @@ export async function openLaneScene(): Promise<LaneScene> {
 }
 
 /** The conversation is named after its chat. */
-function createAdmitted(chatId: string, messageId: string): AdmittedMessage {
+function createAdmittedMessage(chatId: string, messageId: string): AdmittedMessage {
   const place = { channel: 'web', account: 'default' } as const;
   return {
     conversationId: chatId,

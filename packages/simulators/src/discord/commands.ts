@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type Command, CommandForm } from './command-form.ts';
 import { createInvalidFormRefusal, createNotFoundRefusal, type RestCall } from './request.ts';
-import type { Handler, Routes } from './scene.ts';
+import type { RouteHandler, RouteHandlers } from './scene.ts';
 import type { Json } from './wire.ts';
 import type { World } from './world.ts';
 
@@ -10,9 +10,9 @@ const LARGEST_SET = 100;
 const MAX_CHARACTERS = 8_000;
 
 /** Routes that register slash commands, globally and per guild. */
-export const COMMAND_ROUTES: Routes = Object.fromEntries(
+export const COMMAND_ROUTES: RouteHandlers = Object.fromEntries(
   ['/applications/:app/commands', '/applications/:app/guilds/:guild/commands'].flatMap(
-    (path): [string, Handler][] => [
+    (path): [string, RouteHandler][] => [
       [`GET ${path}`, ({ world }, call) => [...getCommands(world, getGuildId(call)).values()]],
       [
         `POST ${path}`,
@@ -69,16 +69,16 @@ function registerCommand(
   return command;
 }
 
-interface CommandTexts {
+interface CommandText {
   readonly name: string;
   readonly description: string;
-  readonly options?: readonly CommandTexts[] | undefined;
+  readonly options?: readonly CommandText[] | undefined;
 }
 
 /**
  * The total length of the names and descriptions in a command and its options, excluding choices.
  */
-function countCharacters({ name, description, options = [] }: CommandTexts): number {
+function countCharacters({ name, description, options = [] }: CommandText): number {
   return options.reduce((sum, one) => sum + countCharacters(one), name.length + description.length);
 }
 

@@ -1,8 +1,8 @@
 import { MessageFlags, type RESTPostAPIChannelMessageJSONBody } from 'discord.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { endStages, startStage, type TestStage } from './testing/discord-client.ts';
+import { startStage, stopStages, type TestStage } from './testing/discord-client.ts';
 
-afterEach(endStages);
+afterEach(stopStages);
 
 let scene: TestStage;
 beforeEach(async () => {

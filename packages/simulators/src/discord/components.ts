@@ -52,7 +52,7 @@ export function checkComponents(components: readonly Json[], isV2: boolean): voi
   const seen: ComponentCheckState = { customIds: new Set(), components: 0, characters: 0 };
   if (!isV2 && components.length > LIMIT.rows) throw createTooManyRefusal('components', LIMIT.rows);
   const allowed = isV2 ? AT_TOP : [KIND.row];
-  checkAll(components, 'components', allowed, seen);
+  checkComponentList(components, 'components', allowed, seen);
   if (seen.components > LIMIT.all) throw createTooManyRefusal('components', LIMIT.all);
   if (seen.characters > LIMIT.text) {
     const words = `The total length of all text displays must be ${LIMIT.text} or fewer.`;
@@ -60,17 +60,17 @@ export function checkComponents(components: readonly Json[], isV2: boolean): voi
   }
 }
 
-function checkAll(
+function checkComponentList(
   components: readonly Json[],
   path: string,
   allowed: readonly number[],
   seen: ComponentCheckState,
 ): void {
   for (const [at, component] of components.entries())
-    checkOne(component, `${path}.${at}`, allowed, seen);
+    checkComponent(component, `${path}.${at}`, allowed, seen);
 }
 
-function checkOne(
+function checkComponent(
   component: Json,
   path: string,
   allowed: readonly number[],
@@ -90,7 +90,7 @@ const CHECKS: Readonly<
 > = {
   [KIND.row]: checkRow,
   [KIND.container]: (container, path, seen) =>
-    checkAll(getChildren(container), `${path}.components`, IN_CONTAINER, seen),
+    checkComponentList(getChildren(container), `${path}.components`, IN_CONTAINER, seen),
   [KIND.section]: checkSection,
   [KIND.text]: checkText,
   [KIND.button]: checkButton,
@@ -105,16 +105,16 @@ function checkRow(row: Json, path: string, seen: ComponentCheckState): void {
   const hasSelect = inner.some(({ type }) => SELECTS.includes(Number(type)));
   const most = hasSelect ? 1 : LIMIT.inRow;
   if (inner.length > most) throw createTooManyRefusal(here, most);
-  checkAll(inner, here, [KIND.button, ...SELECTS], seen);
+  checkComponentList(inner, here, [KIND.button, ...SELECTS], seen);
 }
 
 function checkSection(section: Json, path: string, seen: ComponentCheckState): void {
   const inner = getChildren(section);
   if (inner.length === 0 || inner.length > LIMIT.sectionTexts)
     throw createTooManyRefusal(`${path}.components`, LIMIT.sectionTexts);
-  checkAll(inner, `${path}.components`, [KIND.text], seen);
+  checkComponentList(inner, `${path}.components`, [KIND.text], seen);
   const accessory = isObject(section.accessory) ? section.accessory : {};
-  checkOne(accessory, `${path}.accessory`, [KIND.button, KIND.thumbnail], seen);
+  checkComponent(accessory, `${path}.accessory`, [KIND.button, KIND.thumbnail], seen);
 }
 
 function checkText({ content }: Json, path: string, seen: ComponentCheckState): void {
@@ -140,11 +140,11 @@ function checkButton(
   if (typeof label !== 'string' || label === '') throw createRequiredRefusal(`${path}.label`);
   checkLength(label, LIMIT.buttonLabel, `${path}.label`);
   if (style === LINK && typeof url !== 'string') throw createRequiredRefusal(`${path}.url`);
-  if (style !== LINK) recordId(custom_id, path, seen);
+  if (style !== LINK) recordCustomId(custom_id, path, seen);
 }
 
 function checkSelect(select: Json, path: string, seen: ComponentCheckState): void {
-  recordId(select.custom_id, path, seen);
+  recordCustomId(select.custom_id, path, seen);
   if (select.placeholder !== undefined)
     checkLength(select.placeholder, LIMIT.placeholder, `${path}.placeholder`);
   const options = getOptions(select);
@@ -185,7 +185,7 @@ export function getSelectionLimits({ min_values, max_values }: Json): {
   return { min: Number(min_values ?? 1), max: Number(max_values ?? 1) };
 }
 
-function recordId(id: unknown, path: string, { customIds }: ComponentCheckState): void {
+function recordCustomId(id: unknown, path: string, { customIds }: ComponentCheckState): void {
   const here = `${path}.custom_id`;
   checkLength(id, LIMIT.customId, here);
   const text = String(id);

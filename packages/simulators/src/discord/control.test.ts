@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { TypingPerson } from './control.ts';
-import { endStages, startStage } from './testing/discord-client.ts';
+import { startStage, stopStages } from './testing/discord-client.ts';
 
 const ANN = '200000000000000501';
-afterEach(endStages);
+afterEach(stopStages);
 
 /** Calls the control interface over HTTP, as curl would. */
 function controlOf(apiRoot: string) {

@@ -5,9 +5,9 @@ import { createControlHandler, waitForNewest } from '../answer-control.ts';
 import { listButtons } from './components.ts';
 import type { DiscordDouble } from './discord-double.ts';
 import { Fault } from './faults.ts';
-import { ComponentPress, FormSubmission, SlashUse } from './interacting.ts';
-import { MessageParts } from './message-parts.ts';
-import { PARTS_HELP, readPartsLine } from './parts-line.ts';
+import { ComponentPress, FormSubmission, SlashCommandUse } from './interacting.ts';
+import { MessageContentInput } from './message-parts.ts';
+import { PARTS_HELP, parsePartsLine } from './parts-line.ts';
 import { PersonReaction } from './people.ts';
 import type { VisibleMessage } from './transcript.ts';
 
@@ -22,7 +22,7 @@ const SayingBody = z.strictObject({
   bot: z.boolean().optional(),
   webhook: z.string().optional(),
   embeds: z.array(z.record(z.string(), z.unknown())).optional(),
-  parts: MessageParts.optional(),
+  parts: MessageContentInput.optional(),
   files: z
     .array(z.strictObject({ name: z.string(), base64: z.string(), type: z.string().optional() }))
     .optional(),
@@ -89,7 +89,7 @@ export const handleControl = createControlHandler<DiscordDouble>({
     return double.type(channel, from);
   },
   'POST thread': (double, body) => ({ channel: double.thread(ThreadBody.parse(body)) }),
-  'POST slash': (double, body) => ({ interaction: double.slash(SlashUse.parse(body)) }),
+  'POST slash': (double, body) => ({ interaction: double.slash(SlashCommandUse.parse(body)) }),
   'POST press': (double, body) => ({ interaction: double.press(ComponentPress.parse(body)) }),
   'POST submit': (double, body) => ({ interaction: double.submit(FormSubmission.parse(body)) }),
   'POST guild': (double, body) => {
@@ -177,7 +177,7 @@ export class TypingPerson {
 
   #act(name: string, rest: string): unknown {
     const double = this.#double;
-    const saying = readPartsLine(`!${name} ${rest}`);
+    const saying = parsePartsLine(`!${name} ${rest}`);
     if (saying !== undefined) return double.say({ channel: this.here, from: PERSON, ...saying });
     switch (name) {
       case 'dm':

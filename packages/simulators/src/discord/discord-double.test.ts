@@ -1,9 +1,14 @@
 import { GatewayIntentBits } from 'discord.js';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createClient, endStages, startDouble, startStage } from './testing/discord-client.ts';
+import {
+  createClient,
+  startDiscordTestDouble,
+  startStage,
+  stopStages,
+} from './testing/discord-client.ts';
 
 const ANN = '200000000000000501';
-afterEach(endStages);
+afterEach(stopStages);
 
 describe('[U04] a conversation through the real discord.js', () => {
   it("delivers a person's messages and shows the bot's answers, in order", async () => {
@@ -71,12 +76,12 @@ describe('[U04] a conversation through the real discord.js', () => {
 
 describe('[U04] logging in to the Discord double', () => {
   it('rejects a wrong token at the REST API and at the gateway', async () => {
-    const double = await startDouble();
+    const double = await startDiscordTestDouble();
     await expect(createClient(double).login('wrong.token.here')).rejects.toThrow('invalid token');
   });
 
   it('rejects privileged intents that are not enabled', async () => {
-    const double = await startDouble({ portalIntents: 0 });
+    const double = await startDiscordTestDouble({ portalIntents: 0 });
     await expect(createClient(double).login(double.token)).rejects.toThrow('disallowed intents');
   });
 
@@ -94,7 +99,7 @@ describe('[U04] logging in to the Discord double', () => {
   });
 
   it('refuses a login when no session starts are left', async () => {
-    const double = await startDouble({ sessionStarts: 0 });
+    const double = await startDiscordTestDouble({ sessionStarts: 0 });
     await expect(createClient(double).login(double.token)).rejects.toThrow('0 remaining');
   });
 });
@@ -149,7 +154,7 @@ describe('[U04] files of the Discord double', () => {
 
 describe('[U04] the gateway of the Discord double', () => {
   it('sends the events of a guild to the shard that owns it', async () => {
-    const double = await startDouble();
+    const double = await startDiscordTestDouble();
     const owner = Number((BigInt(double.guildId) >> 22n) % 2n);
     const clients = await Promise.all(
       [0, 1].map(async (shard) => {
@@ -182,7 +187,7 @@ describe('[U04] the gateway of the Discord double', () => {
     ['{"op":2,"d":{"token":"wrong","intents":0}}', 4004],
     ['{"op":2,"d":{"token":"TOKEN","intents":1073741824}}', 4013],
   ])('closes the connection after the frame %s with code %i', async (frame, code) => {
-    const double = await startDouble();
+    const double = await startDiscordTestDouble();
     const socket = new WebSocket(`${double.apiRoot.replace('http', 'ws')}/gateway`);
     socket.onopen = () => socket.send(frame.replace('TOKEN', double.token));
     const closed = await new Promise<number>((resolve) => {

@@ -1,6 +1,6 @@
 import type { OptionalFieldMode } from '../optional-fields.ts';
 import type { Fault } from './faults.ts';
-import type { ComponentPress, FormSubmission, SlashUse } from './interacting.ts';
+import type { ComponentPress, FormSubmission, SlashCommandUse } from './interacting.ts';
 import type { PersonMessage, PersonReaction, startThread } from './people.ts';
 import type { RateLimits } from './rate-limits.ts';
 import type { RecordedCall, SentMessage, Transcript, VisibleMessage } from './transcript.ts';
@@ -80,7 +80,7 @@ export interface DiscordDouble {
   /** Opens a thread, or a post in a forum, and returns its id. */
   thread(start: Parameters<typeof startThread>[1]): string;
   /** Uses a slash command as a person and returns the id of the interaction. */
-  slash(use: SlashUse): string;
+  slash(use: SlashCommandUse): string;
   /** Presses a button as a person and returns the id of the interaction. */
   press(use: ComponentPress): string;
   /** Submits a form as a person and returns the id of the interaction. */

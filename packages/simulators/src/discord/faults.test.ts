@@ -1,10 +1,10 @@
 import { Events } from 'discord.js';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { GatewayFault } from './faults.ts';
-import { endStages, startStage, type TestStage } from './testing/discord-client.ts';
+import { startStage, stopStages, type TestStage } from './testing/discord-client.ts';
 
 const ANN = '200000000000000501';
-afterEach(endStages);
+afterEach(stopStages);
 
 const says = ({ double }: TestStage, text: string) =>
   double.say({ channel: double.channelId, from: ANN, text });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ArmedFaults, callFaults, FAULT_AIM } from '../armed-faults.ts';
+import { ArmedFaults, createCallFaultShapes, FAULT_AIM } from '../armed-faults.ts';
 import { describeGuild } from './descriptions.ts';
 import type { Gateway } from './gateway.ts';
 import type { Guild, World } from './world.ts';
@@ -25,7 +25,7 @@ const guild = z.string();
 
 /** A REST fault, injected at the next matching call. */
 const RestFault = z.discriminatedUnion('kind', [
-  ...callFaults(aim),
+  ...createCallFaultShapes(aim),
   /** Answers with an error in Discord's own format. */
   z.strictObject({
     ...kind('refuse'),

@@ -1,10 +1,10 @@
 import { Events, type Interaction, MessageFlags } from 'discord.js';
 import { afterEach, describe, expect, it } from 'vitest';
-import { endStages, startStage, type TestStage } from './testing/discord-client.ts';
+import { startStage, stopStages, type TestStage } from './testing/discord-client.ts';
 
 const ANN = '200000000000000501';
 const BEN = '200000000000000502';
-afterEach(endStages);
+afterEach(stopStages);
 
 const next = ({ client }: TestStage) =>
   new Promise<Interaction>((resolve) => client.once(Events.InteractionCreate, resolve));

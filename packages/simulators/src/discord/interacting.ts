@@ -4,21 +4,21 @@ import type { Command, CommandOption } from './command-form.ts';
 import { getCommands } from './commands.ts';
 import { getOptions, getSelectionLimits, KIND, listComponents } from './components.ts';
 import { describeInteractionChannel, describeMember } from './descriptions.ts';
-import type { Interaction, Interactions } from './interactions.ts';
+import type { Interaction, InteractionStore } from './interactions.ts';
 import { fillInForm } from './modals.ts';
 import { joinGuild, SOMEBODY } from './people.ts';
 import { getBotPermissions } from './permissions.ts';
 import type { Json, WireMessage, WireUser } from './wire.ts';
 import { type Channel, type Guild, PERMISSION, type World } from './world.ts';
 
-export const SlashUse = z.strictObject({
+export const SlashCommandUse = z.strictObject({
   channel: z.string(),
   from: z.string().optional(),
   /** The command name, followed by the names of subcommands: `config show`. */
   name: z.string(),
   options: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).optional(),
 });
-export type SlashUse = z.infer<typeof SlashUse>;
+export type SlashCommandUse = z.infer<typeof SlashCommandUse>;
 
 /** A person's press of a button, or their choice in a menu. */
 export const ComponentPress = z.strictObject({
@@ -61,7 +61,11 @@ function isUserInstallOnly(world: World, channel: Channel): boolean {
  * @throws Error for a command that the real client would not send: an unknown name or a missing
  * option
  */
-export function useSlashCommand(world: World, interactions: Interactions, use: SlashUse): string {
+export function runSlashCommand(
+  world: World,
+  interactions: InteractionStore,
+  use: SlashCommandUse,
+): string {
   const channel = world.channel(use.channel);
   const [name = '', ...subcommands] = use.name.split(' ');
   const command =
@@ -92,7 +96,7 @@ function isOffered(
  */
 export function pressComponent(
   world: World,
-  interactions: Interactions,
+  interactions: InteractionStore,
   use: ComponentPress,
 ): string {
   const channel = world.channel(use.channel);
@@ -138,7 +142,11 @@ function resolveChosenValues(
  * Submits a form and returns the id of the new interaction.
  * @throws Error when there is no form, or an input does not accept its value
  */
-export function submitForm(world: World, interactions: Interactions, use: FormSubmission): string {
+export function submitForm(
+  world: World,
+  interactions: InteractionStore,
+  use: FormSubmission,
+): string {
   const opened = interactions.get(use.interaction);
   if (opened?.modal === undefined)
     throw new Error(`The bot did not answer ${use.interaction} with a form`);
@@ -165,7 +173,7 @@ interface InteractionStart {
 
 function startInteraction(
   world: World,
-  interactions: Interactions,
+  interactions: InteractionStore,
   start: InteractionStart,
   data: Json,
 ): string {
@@ -230,7 +238,7 @@ const TYPES_WITH_OPTIONS: readonly number[] = [1, 2];
 function fillOptions(
   known: readonly CommandOption[],
   subcommands: readonly string[],
-  values: NonNullable<SlashUse['options']>,
+  values: NonNullable<SlashCommandUse['options']>,
 ): Json[] {
   const [subcommand, ...deeper] = subcommands;
   if (subcommand !== undefined) {

@@ -1,18 +1,18 @@
 import { z } from 'zod';
 import type { Interaction } from './interactions.ts';
-import { type MessageForm, readMessage } from './message-form.ts';
-import { applyEdit, readChange, readDraft } from './message-routes.ts';
+import { type MessageForm, parseMessageForm } from './message-form.ts';
+import { applyEdit, computeMessageChange, createMessageDraft } from './message-routes.ts';
 import {
   changeMessage,
   composeMessage,
   getMessageRoute,
-  recordSent,
+  recordSentMessage,
   removeMessage,
   storeMessage,
 } from './messages.ts';
 import { checkModal } from './modals.ts';
 import { createInvalidFormRefusal, createNotFoundRefusal, Refusal, RestCall } from './request.ts';
-import type { Routes, Scene } from './scene.ts';
+import type { RouteContext, RouteHandlers } from './scene.ts';
 import type { MessageRoute } from './transcript.ts';
 import type { Json, WireMessage } from './wire.ts';
 import type { World } from './world.ts';
@@ -26,11 +26,11 @@ const Callback = z.looseObject({
 });
 
 /** First and later responses to interactions; the token in the path is the only authentication. */
-export const INTERACTION_ROUTES: Routes = {
+export const INTERACTION_ROUTES: RouteHandlers = {
   'POST /interactions/:interaction/:token/callback': handleCallback,
   'POST /webhooks/:app/:token': async ({ world, interactions }, call) => {
     const interaction = interactions.byToken(call.param('token'));
-    const form = readMessage(call);
+    const form = parseMessageForm(call);
     const first = interaction.originalId === undefined ? undefined : findOriginal(interaction);
     // While "thinking" is shown, a follow-up replaces it, as on Discord's servers.
     if (first !== undefined && (first.flags & FLAG.loading) !== 0)
@@ -39,7 +39,7 @@ export const INTERACTION_ROUTES: Routes = {
       const words = 'This interaction has reached its maximum number of follow up messages';
       throw new Refusal(400, 40094, words);
     }
-    const message = await respond(world, interaction, call, form);
+    const message = await respondToInteraction(world, interaction, call, form);
     interaction.followUps += 1;
     return message;
   },
@@ -48,7 +48,7 @@ export const INTERACTION_ROUTES: Routes = {
   'PATCH /webhooks/:app/:token/messages/:message': ({ world, interactions }, call) => {
     const interaction = interactions.byToken(call.param('token'));
     const message = getAnswer(interaction, call.param('message'));
-    return editAnswer(world, interaction, message, call, readMessage(call, message.flags));
+    return editAnswer(world, interaction, message, call, parseMessageForm(call, message.flags));
   },
   'DELETE /webhooks/:app/:token/messages/:message': ({ world, interactions }, call) => {
     const interaction = interactions.byToken(call.param('token'));
@@ -57,7 +57,7 @@ export const INTERACTION_ROUTES: Routes = {
   },
 };
 
-async function handleCallback(scene: Scene, call: RestCall): Promise<Json | undefined> {
+async function handleCallback(scene: RouteContext, call: RestCall): Promise<Json | undefined> {
   const { type, data } = call.read(Callback);
   const interaction = scene.interactions.waiting(call.param('interaction'), call.param('token'));
   const inner = new RestCall(call.params, call.query, { body: data ?? {}, files: call.files });
@@ -80,19 +80,19 @@ async function handleCallback(scene: Scene, call: RestCall): Promise<Json | unde
  * contains the button, 8 suggestions, 9 form.
  */
 async function runCallback(
-  { world }: Scene,
+  { world }: RouteContext,
   interaction: Interaction,
   type: number,
   call: RestCall,
 ): Promise<WireMessage | undefined> {
   const { source } = interaction;
-  if (type === 4) return respond(world, interaction, call, readMessage(call));
-  if (type === 5) return showThinking(world, interaction, readMessage(call).flags ?? 0);
+  if (type === 4) return respondToInteraction(world, interaction, call, parseMessageForm(call));
+  if (type === 5) return showThinking(world, interaction, parseMessageForm(call).flags ?? 0);
   if ((type === 6 || type === 7) && source !== undefined) {
     interaction.originalId = source.id;
     if (type === 6) return undefined;
     const now = getAnswer(interaction, source.id);
-    return editAnswer(world, interaction, now, call, readMessage(call, now.flags));
+    return editAnswer(world, interaction, now, call, parseMessageForm(call, now.flags));
   }
   if (type === 9 && interaction.type !== 5) {
     const modal = call.read(z.record(z.string(), z.unknown()));
@@ -111,20 +111,20 @@ async function runCallback(
 /** Message flags: 64 for ephemeral, 128 for the "thinking" placeholder. */
 const FLAG = { ephemeral: 1 << 6, loading: 1 << 7 } as const;
 
-async function respond(
+async function respondToInteraction(
   world: World,
   interaction: Interaction,
   call: RestCall,
   form: MessageForm,
 ): Promise<WireMessage> {
-  const draft = await readDraft(world, interaction.channel, call, form);
+  const draft = await createMessageDraft(world, interaction.channel, call, form);
   const full = { ...draft, ...describeOrigin(interaction) };
   const ephemeral = ((form.flags ?? 0) & FLAG.ephemeral) !== 0;
   const compose = ephemeral ? composeMessage : storeMessage;
   const stored = compose(world, interaction.channel, full);
   if (ephemeral) interaction.ephemeral.set(stored.message.id, stored.message);
   interaction.originalId ??= stored.message.id;
-  recordSent(world, 'message', buildRoute(interaction, ephemeral), stored);
+  recordSentMessage(world, 'message', buildRoute(interaction, ephemeral), stored);
   return stored.message;
 }
 
@@ -151,7 +151,7 @@ async function editAnswer(
   form: MessageForm,
 ): Promise<WireMessage> {
   const { channel } = interaction;
-  const change = await readChange(world, channel, message, call, form);
+  const change = await computeMessageChange(world, channel, message, call, form);
   const ephemeral = interaction.ephemeral.has(message.id);
   const waited = (message.flags & FLAG.loading) !== 0;
   const changed: WireMessage = {
@@ -163,7 +163,7 @@ async function editAnswer(
   if (ephemeral) interaction.ephemeral.set(message.id, changed);
   else changeMessage(world, channel, message, changed);
   const kind = waited ? 'message' : 'edit';
-  recordSent(world, kind, buildRoute(interaction, ephemeral), applyEdit(form, changed));
+  recordSentMessage(world, kind, buildRoute(interaction, ephemeral), applyEdit(form, changed));
   return changed;
 }
 

@@ -8,10 +8,10 @@ import {
   SlashCommandBuilder,
 } from 'discord.js';
 import { afterEach, describe, expect, it } from 'vitest';
-import { endStages, startStage, type TestStage } from './testing/discord-client.ts';
+import { startStage, stopStages, type TestStage } from './testing/discord-client.ts';
 
 const ANN = '200000000000000501';
-afterEach(endStages);
+afterEach(stopStages);
 
 const ASK = new SlashCommandBuilder()
   .setName('ask')

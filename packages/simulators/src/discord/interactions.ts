@@ -31,7 +31,7 @@ export interface Interaction {
 }
 
 /** The interactions of people, by id and by token. */
-export class Interactions {
+export class InteractionStore {
   readonly #clock: () => number;
   readonly #known = new Map<string, Interaction>();
 

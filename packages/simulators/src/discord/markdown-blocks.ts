@@ -2,8 +2,8 @@ import {
   type DiscordNode,
   findRunEnd,
   isSpace,
+  type MarkdownRule,
   type ReadState,
-  type Rule,
   type RuleMatch,
   startsIndentedLine,
   startsLine,
@@ -13,7 +13,7 @@ import {
  * Matches a heading: `#`, `##` or `###`, white space, and text that does not start with `#`; a
  * closing `#` is dropped.
  */
-export const readHeading: Rule = (source, at, state, read) => {
+export const readHeading: MarkdownRule = (source, at, state, read) => {
   if (!state.headings || !startsLine(state)) return undefined;
   const mark = findRunEnd(source, at, ' ');
   const after = findRunEnd(source, mark, '#');
@@ -55,7 +55,7 @@ function skipSpaceAfterHeading(source: string, at: number): number {
 }
 
 /** Matches subtext: `-# ` followed by text. */
-export const readSubtext: Rule = (source, at, state, read) => {
+export const readSubtext: MarkdownRule = (source, at, state, read) => {
   if (!state.subtexts || !startsLine(state) || !source.startsWith('-# ', at)) return undefined;
   const lineEnd = findLineEnd(source, at);
   let from = findRunEnd(source, at + 2, ' ');
@@ -75,15 +75,15 @@ const LANGUAGE = /[a-z0-9_+\-.#]+\n/iy;
 /**
  * Matches a fence of three backticks, closed by the next three; both may occur anywhere in a line.
  */
-export const readCodeBlock: Rule = (source, at) => {
+export const readCodeBlock: MarkdownRule = (source, at) => {
   if (!source.startsWith('```', at)) return undefined;
   LANGUAGE.lastIndex = at + 3;
   const language = LANGUAGE.exec(source)?.[0] ?? '';
-  const named = readFenced(source, at + 3 + language.length, language.trimEnd());
-  return named ?? (language === '' ? undefined : readFenced(source, at + 3, ''));
+  const named = matchFencedBlock(source, at + 3 + language.length, language.trimEnd());
+  return named ?? (language === '' ? undefined : matchFencedBlock(source, at + 3, ''));
 };
 
-function readFenced(source: string, at: number, language: string): RuleMatch | undefined {
+function matchFencedBlock(source: string, at: number, language: string): RuleMatch | undefined {
   const from = findRunEnd(source, at, '\n');
   const close = source.indexOf('```', from + 1);
   if (close < 0) return undefined;
@@ -99,7 +99,7 @@ const REST = / *>>> +/y;
 const QUOTED_LINE = / *>(?!>>) +[^\n]*/y;
 
 /** Matches a quote: lines that start with `> `, or everything after `>>> `; quotes do not nest. */
-export const readQuote: Rule = (source, at, state, read) => {
+export const readQuote: MarkdownRule = (source, at, state, read) => {
   if (state.inQuote || !startsIndentedLine(state)) return undefined;
   REST.lastIndex = at;
   if (REST.test(source)) {
@@ -126,7 +126,7 @@ function findQuoteEnd(source: string, at: number): number | undefined {
 }
 
 /** Matches a paragraph in a list item with empty lines, up to the next empty line. */
-export const readParagraph: Rule = (source, at, state, read) => {
+export const readParagraph: MarkdownRule = (source, at, state, read) => {
   if (state.inline) return undefined;
   const gap = /\n *(?=\n)/g;
   gap.lastIndex = at;
@@ -138,7 +138,7 @@ export const readParagraph: Rule = (source, at, state, read) => {
 };
 
 /** Matches the line ends between the paragraphs of a list item. */
-export const readBlankLines: Rule = (source, at, state) => {
+export const readBlankLines: MarkdownRule = (source, at, state) => {
   if (state.inline || source[at] !== '\n') return undefined;
   return { end: skipBlankLines(source, at), nodes: [{ type: 'text', text: '\n' }] };
 };
@@ -170,7 +170,7 @@ const MARKER = /( *)([*-]|\d+\.) /y;
  * indented nor an item, so an empty line ends it too. An item ends where the next one starts,
  * indented like the first item or one space further.
  */
-export const readList: Rule = (source, at, state, read) => {
+export const readList: MarkdownRule = (source, at, state, read) => {
   if (state.listLevel >= MAX_LEVEL) return undefined;
   const from = findListStart(source, at, state);
   const marker = from === undefined ? undefined : matchMarkerAt(source, from);

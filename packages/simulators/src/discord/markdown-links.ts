@@ -1,10 +1,10 @@
 import {
   type DiscordNode,
   isSpace,
-  type LiveKind,
+  type LiveTextKind,
+  type MarkdownRule,
   type ParseText,
   type ReadState,
-  type Rule,
 } from './markdown.ts';
 
 const BARE = /(?:https?|steam):\/\/[^\s<]+[^<.,:;"'\]\s]/y;
@@ -13,7 +13,7 @@ const MAIL = /<([^\s<>@]+@[^\s<>@]+\.[^\s<>@]+)>/y;
 const CALL = /<((?:(?:tel|sms):\+?|\+)(?:\d|\(\d+\))(?:[- ./]?(?:\d|\(\d+\)))+)>/y;
 
 /** Matches a URL in the text, up to white space, `<`, closing punctuation or an unpaired `)`. */
-export const readBareLink: Rule = (source, at, { inline }) => {
+export const readBareLink: MarkdownRule = (source, at, { inline }) => {
   if (!inline) return undefined;
   BARE.lastIndex = at;
   const found = BARE.exec(source)?.[0];
@@ -34,7 +34,7 @@ function stripUnpairedParentheses(url: string): string {
 }
 
 /** Matches `<https://…>`, which is shown without its brackets and without a preview. */
-export const readAngleLink: Rule = (source, at, { inline }) => {
+export const readAngleLink: MarkdownRule = (source, at, { inline }) => {
   if (!inline || source[at] !== '<') return undefined;
   ANGLE.lastIndex = at;
   const url = ANGLE.exec(source)?.[1];
@@ -62,10 +62,10 @@ function toLinkOrText(url: string, form: 'bare' | 'angle'): DiscordNode {
 }
 
 /** Matches `[text](url)`, `[text](<url>)` and `[text](url "title")`. */
-export const readMaskedLink: Rule = (source, at, state, read) => {
+export const readMaskedLink: MarkdownRule = (source, at, state, read) => {
   if (!state.inline || source[at] !== '[') return undefined;
-  for (const textEnd of findTextEnds(source, at + 1).reverse()) {
-    const target = readTarget(source, textEnd + 2);
+  for (const textEnd of findLinkTextEnds(source, at + 1).reverse()) {
+    const target = matchLinkTarget(source, textEnd + 2);
     if (target === undefined) continue;
     const text = source.slice(at + 1, textEnd);
     const node = createMaskedLink(text, target.url, state, read);
@@ -78,7 +78,7 @@ export const readMaskedLink: Rule = (source, at, state, read) => {
 /**
  * Yields every position where the text of a link may end: before `](`, outside balanced brackets.
  */
-function findTextEnds(source: string, from: number): number[] {
+function findLinkTextEnds(source: string, from: number): number[] {
   const ends: number[] = [];
   let at = from;
   while (at < source.length) {
@@ -102,7 +102,7 @@ function findTextEnds(source: string, from: number): number[] {
 const CLOSING = />?(?:\s+['"][\s\S]*?['"])?\s*\)/y;
 
 /** Finds the shortest URL that is followed by an optional title and a `)`. */
-function readTarget(source: string, at: number): { url: string; end: number } | undefined {
+function matchLinkTarget(source: string, at: number): { url: string; end: number } | undefined {
   let from = at;
   while (isSpace(source[from])) from += 1;
   if (source[from] === '<') from += 1;
@@ -193,12 +193,12 @@ function toReadableUrl(url: string): string | undefined {
 }
 
 /** Custom emoji are parsed before marks and quotes. */
-const FIRST: readonly (readonly [LiveKind, RegExp])[] = [['emoji', /<a?:\w+:\d+>/y]];
+const FIRST: readonly (readonly [LiveTextKind, RegExp])[] = [['emoji', /<a?:\w+:\d+>/y]];
 
 const COMMAND_NAME = String.raw`[-_\p{L}\p{N}\p{sc=Deva}\p{sc=Thai}]{1,32}`;
 
 /** The following rules apply after marks and links. */
-const LAST: readonly (readonly [LiveKind, RegExp])[] = [
+const LAST: readonly (readonly [LiveTextKind, RegExp])[] = [
   ['time', /<t:-?\d{1,17}(?::[tTdDfFRsS])?>/y],
   ['user', /<@!?\d+>/y],
   ['role', /<@&\d+>/y],
@@ -214,18 +214,22 @@ const LAST: readonly (readonly [LiveKind, RegExp])[] = [
 ];
 
 /** `<:emoji:1>`. */
-export const readCustomEmoji: Rule = (source, at) => readOneOf(FIRST, source, at);
+export const readCustomEmoji: MarkdownRule = (source, at) => matchFirstRule(FIRST, source, at);
 
 /** Matches mentions, timestamps, commands and other text that the client replaces. */
-export const readLive: Rule = (source, at, { before, onlyMarks }) => {
-  if (onlyMarks) return readOneOf(LAST.slice(0, 1), source, at);
+export const readLive: MarkdownRule = (source, at, { before, onlyMarks }) => {
+  if (onlyMarks) return matchFirstRule(LAST.slice(0, 1), source, at);
   if (before === '' && /^@silent(?!\S)/.test(source.slice(at, at + 8))) {
     return { end: at + 7, nodes: [{ type: 'live', kind: 'silent', text: '@silent' }] };
   }
-  return readOneOf(LAST, source, at);
+  return matchFirstRule(LAST, source, at);
 };
 
-function readOneOf(rules: readonly (readonly [LiveKind, RegExp])[], source: string, at: number) {
+function matchFirstRule(
+  rules: readonly (readonly [LiveTextKind, RegExp])[],
+  source: string,
+  at: number,
+) {
   for (const [kind, pattern] of rules) {
     pattern.lastIndex = at;
     const text = pattern.exec(source)?.[0];

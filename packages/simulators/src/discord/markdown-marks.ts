@@ -2,9 +2,9 @@ import {
   type DiscordNode,
   findRunEnd,
   isSpace,
-  isWord,
+  isWordCharacter,
+  type MarkdownRule,
   type MarkType,
-  type Rule,
 } from './markdown.ts';
 
 /** The end of a mark's content and the position where parsing continues. */
@@ -18,7 +18,7 @@ interface MarkExtent {
  * match at one position, the longest match wins; ties go to italic, then bold, as in Discord's
  * rules.
  */
-export const readMark: Rule = (source, at, state, read) => {
+export const readMark: MarkdownRule = (source, at, state, read) => {
   if (!state.inline) return undefined;
   const candidates: {
     type: MarkType;
@@ -53,7 +53,7 @@ export const readMark: Rule = (source, at, state, read) => {
 };
 
 /** Matches `||spoiler||`, which ignores backslashes and has the lowest priority. */
-export const readSpoiler: Rule = (source, at, state, read) => {
+export const readSpoiler: MarkdownRule = (source, at, state, read) => {
   if (!source.startsWith('||', at)) return undefined;
   const close = source.indexOf('||', at + 3);
   if (close < 0) return undefined;
@@ -62,7 +62,7 @@ export const readSpoiler: Rule = (source, at, state, read) => {
 };
 
 /** Matches `code` between backtick runs of equal length; shorter runs are tried if none match. */
-export const readCode: Rule = (source, at, { inline }) => {
+export const readCode: MarkdownRule = (source, at, { inline }) => {
   if (!inline || source[at] !== '`') return undefined;
   const opening = findRunEnd(source, at, '`');
   for (let length = opening - at; length > 0; length -= 1) {
@@ -98,7 +98,8 @@ function matchUnderscoreItalic(source: string, at: number): MarkExtent | undefin
   let here = at + 1;
   while (here < source.length) {
     if (source[here] !== '_') here += source[here] === '\\' ? 2 : 1;
-    else if (here > at + 1 && !isWord(source[here + 1])) return { contentEnd: here, end: here + 1 };
+    else if (here > at + 1 && !isWordCharacter(source[here + 1]))
+      return { contentEnd: here, end: here + 1 };
     else if (source[here + 1] === '_') here += 2;
     else return undefined;
   }
@@ -174,7 +175,7 @@ function matchStrike(source: string, at: number): MarkExtent | undefined {
 }
 
 /** Matches a backslash before any character except ASCII letters, digits and white space. */
-export const readEscape: Rule = (source, at, { inline, escapes }) => {
+export const readEscape: MarkdownRule = (source, at, { inline, escapes }) => {
   if (!inline || !escapes || source[at] !== '\\' || at + 1 >= source.length) return undefined;
   const character = String.fromCodePoint(source.codePointAt(at + 1) ?? 0);
   if (/[0-9A-Za-z\s]/.test(character)) return undefined;
@@ -183,14 +184,14 @@ export const readEscape: Rule = (source, at, { inline, escapes }) => {
 };
 
 /** Matches the shrug `¯\_(ツ)_/¯`, whose backslash needs no escape. */
-export const readShrug: Rule = (source, at) => {
+export const readShrug: MarkdownRule = (source, at) => {
   const text = '¯\\_(ツ)_/¯';
   if (!source.startsWith(text, at)) return undefined;
   return { end: at + text.length, nodes: [{ type: 'text', text }] };
 };
 
 /** Matches at least two spaces before a line end. */
-export const readBreak: Rule = (source, at) => {
+export const readBreak: MarkdownRule = (source, at) => {
   const end = findBreakEnd(source, at);
   return end === undefined ? undefined : { end, nodes: [{ type: 'text', text: '\n' }] };
 };
@@ -203,12 +204,12 @@ function findBreakEnd(source: string, at: number): number | undefined {
 }
 
 /** Matches plain text with its emoji, up to the next position where another rule might match. */
-export const readText: Rule = (source, at) => {
+export const readText: MarkdownRule = (source, at) => {
   let end = at + 1;
   // The end of the last word checked; `word:x` cannot start before it.
   let plainUntil = 0;
   for (; end < source.length && !isStop(source, end); end += 1) {
-    if (end < plainUntil || !isWord(source[end])) continue;
+    if (end < plainUntil || !isWordCharacter(source[end])) continue;
     plainUntil = findWordEnd(source, end);
     if (source[plainUntil] === ':' && !isSpace(source[plainUntil + 1] ?? ' ')) break;
   }
@@ -228,7 +229,7 @@ const DIGITS_AND_DOT = /^\d+\./;
 
 function findWordEnd(source: string, at: number): number {
   let end = at;
-  while (isWord(source[end])) end += 1;
+  while (isWordCharacter(source[end])) end += 1;
   return end;
 }
 

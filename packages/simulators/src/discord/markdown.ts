@@ -40,12 +40,12 @@ export type DiscordNode =
     }
   /** Text that resembles a masked link but that the client shows as written. */
   | { readonly type: 'refusedLink'; readonly text: string }
-  | { readonly type: 'live'; readonly kind: LiveKind; readonly text: string };
+  | { readonly type: 'live'; readonly kind: LiveTextKind; readonly text: string };
 
 export type MarkType = 'bold' | 'italic' | 'underline' | 'strike' | 'spoiler';
 
 /** Text that the client makes clickable, replaces, or turns into a ping. */
-export type LiveKind =
+export type LiveTextKind =
   | 'user'
   | 'role'
   | 'channel'
@@ -60,7 +60,7 @@ export type LiveKind =
   | 'silent';
 
 /** Tries to match a rule exactly at `at`. */
-export type Rule = (
+export type MarkdownRule = (
   source: string,
   at: number,
   state: ReadState,
@@ -131,6 +131,6 @@ export function isSpace(character: string | undefined): boolean {
   return character !== undefined && /\s/.test(character);
 }
 
-export function isWord(character: string | undefined): boolean {
+export function isWordCharacter(character: string | undefined): boolean {
   return character !== undefined && /\w/.test(character);
 }

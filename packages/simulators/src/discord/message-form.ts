@@ -52,7 +52,7 @@ export type MessageForm = z.infer<typeof MessageForm>;
  * Parses the body of a call; `before` holds the flags of the edited message.
  * @throws Refusal with code 50035 (invalid form body) naming the field
  */
-export function readMessage(call: RestCall, before = 0): MessageForm {
+export function parseMessageForm(call: RestCall, before = 0): MessageForm {
   const form = call.read(MessageForm);
   const isV2 = ((before | (form.flags ?? 0)) & COMPONENTS_V2) !== 0;
   const { content, embeds, nonce, allowed_mentions: allowed } = form;

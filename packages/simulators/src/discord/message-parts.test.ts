@@ -1,10 +1,10 @@
 import { GatewayIntentBits } from 'discord.js';
 import { afterEach, describe, expect, it } from 'vitest';
-import { readPartsLine } from './parts-line.ts';
-import { endStages, startStage } from './testing/discord-client.ts';
+import { parsePartsLine } from './parts-line.ts';
+import { startStage, stopStages } from './testing/discord-client.ts';
 
 const ANN = '200000000000000501';
-afterEach(endStages);
+afterEach(stopStages);
 
 describe('[U04] polls, cards and other message content from the Discord double, as parsed by discord.js', () => {
   it('delivers polls, stickers, cards, invitations and recordings', async () => {
@@ -69,13 +69,13 @@ describe('[U04] polls, cards and other message content from the Discord double, 
     ['!embed Build | red', { parts: { embeds: [{ title: 'Build', description: 'red' }] } }],
     ['!card Sure? | Yes', { parts: { components: [{ components: [{ content: 'Sure?' }, {}] }] } }],
   ])('parses the typed line %s', (line, saying) => {
-    expect(readPartsLine(line)).toMatchObject(saying);
+    expect(parsePartsLine(line)).toMatchObject(saying);
   });
 
   it.each(['!reply hi', 'poll', '!poll', 'hi !poll a | b'])(
     'ignores %s, which is not a typed command for message content',
     (line) => {
-      expect(readPartsLine(line)).toBeUndefined();
+      expect(parsePartsLine(line)).toBeUndefined();
     },
   );
 });

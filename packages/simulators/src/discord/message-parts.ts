@@ -9,7 +9,7 @@ import type { WireAttachment, WireMessage } from './wire.ts';
 import type { World } from './world.ts';
 
 /** The content of a message from a person or another bot, besides text and files. */
-export const MessageParts = z.strictObject({
+export const MessageContentInput = z.strictObject({
   embeds: z.array(z.record(z.string(), z.unknown())).readonly().optional(),
   /** Rows of buttons, or components v2. */
   components: z.array(z.record(z.string(), z.unknown())).readonly().optional(),
@@ -47,7 +47,7 @@ export const MessageParts = z.strictObject({
   /** Further message fields, sent unchanged. */
   fields: z.record(z.string(), z.unknown()).optional(),
 });
-export type MessageParts = z.input<typeof MessageParts>;
+export type MessageContentInput = z.input<typeof MessageContentInput>;
 
 const IS_VOICE = 1 << 13;
 const HAS_SNAPSHOT = 1 << 14;
@@ -56,7 +56,7 @@ const IS_COMPONENTS_V2 = 1 << 15;
 const OLD_COMPONENTS: ReadonlySet<unknown> = new Set([1, 2, 3, 5, 6, 7, 8]);
 
 /** Converts the content to API fields. */
-export function buildFields(world: World, parts: MessageParts): Partial<WireMessage> {
+export function buildMessageFields(world: World, parts: MessageContentInput): Partial<WireMessage> {
   const { poll, stickers, forward, invitation, theme, fields, type } = parts;
   const { activity, application } = buildInvitation(invitation);
   return {
@@ -71,7 +71,7 @@ export function buildFields(world: World, parts: MessageParts): Partial<WireMess
   };
 }
 
-function computeFlags({ components = [], forward, voiceSeconds }: MessageParts): number {
+function computeFlags({ components = [], forward, voiceSeconds }: MessageContentInput): number {
   const isV2 = components.some(({ type }) => !OLD_COMPONENTS.has(type));
   return (
     (isV2 ? IS_COMPONENTS_V2 : 0) |
@@ -82,7 +82,7 @@ function computeFlags({ components = [], forward, voiceSeconds }: MessageParts):
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-function buildPoll(world: World, poll: NonNullable<MessageParts['poll']>): APIPoll {
+function buildPoll(world: World, poll: NonNullable<MessageContentInput['poll']>): APIPoll {
   const { question, answers, several = false, votes, closed = false } = poll;
   const counts = (votes ?? []).map((count, at) => ({ id: at + 1, count, me_voted: false }));
   return {
@@ -97,7 +97,7 @@ function buildPoll(world: World, poll: NonNullable<MessageParts['poll']>): APIPo
 
 function buildSticker(
   world: World,
-  { name, format = 1 }: NonNullable<MessageParts['stickers']>[number],
+  { name, format = 1 }: NonNullable<MessageContentInput['stickers']>[number],
 ): APIStickerItem {
   return { id: world.ids.next(), name, format_type: format };
 }
@@ -105,7 +105,10 @@ function buildSticker(
 type ForwardFields = Pick<WireMessage, 'message_reference' | 'message_snapshots'>;
 
 /** A forwarded copy, as Discord sends it: without the author, but with the source channel. */
-function buildForward(world: World, forward: NonNullable<MessageParts['forward']>): ForwardFields {
+function buildForward(
+  world: World,
+  forward: NonNullable<MessageContentInput['forward']>,
+): ForwardFields {
   if ('text' in forward) {
     const origin = { channel_id: world.ids.next(), message_id: world.ids.next() };
     return {
@@ -158,7 +161,7 @@ function toSnapshot(message: WireMessage): WireSnapshot {
 
 type InvitationFields = Pick<GatewayMessageCreateDispatchData, 'activity' | 'application'>;
 
-function buildInvitation(invitation: MessageParts['invitation']): InvitationFields {
+function buildInvitation(invitation: MessageContentInput['invitation']): InvitationFields {
   if (invitation === undefined) return {};
   const { type = 1, game } = invitation;
   return {
@@ -168,6 +171,6 @@ function buildInvitation(invitation: MessageParts['invitation']): InvitationFiel
 }
 
 /** Turns a file into a voice message with a duration and a waveform. */
-export function asVoice(file: WireAttachment, seconds: number): WireAttachment {
+export function toVoiceFile(file: WireAttachment, seconds: number): WireAttachment {
   return { ...file, duration_secs: seconds, waveform: Buffer.alloc(32, 96).toString('base64') };
 }

@@ -1,13 +1,13 @@
 import { COMPONENTS_V2, getVisibleText } from './components.ts';
 import { receiveFiles, refreshSignatures } from './files.ts';
-import { checkNotEmpty, type MessageForm, readMessage } from './message-form.ts';
+import { checkNotEmpty, type MessageForm, parseMessageForm } from './message-form.ts';
 import {
   changeMessage,
   getMessageRoute,
   type MessageDraft,
-  recordSent,
+  recordSentMessage,
   removeMessage,
-  type Stored,
+  type StoreMessageResult,
   storeMessage,
 } from './messages.ts';
 import { hasBotPermission, hideContent, INTENT, requireChannel } from './permissions.ts';
@@ -19,7 +19,7 @@ import {
   Refusal,
   type RestCall,
 } from './request.ts';
-import type { Routes, Scene } from './scene.ts';
+import type { RouteContext, RouteHandlers } from './scene.ts';
 import type { WireMessage } from './wire.ts';
 import { CHANNEL_TYPE, type Channel, type World } from './world.ts';
 
@@ -27,7 +27,7 @@ import { CHANNEL_TYPE, type Channel, type World } from './world.ts';
 const NONCE_MS = 5 * 60_000;
 
 /** Routes that create, edit, delete and read messages. */
-export const MESSAGE_ROUTES: Routes = {
+export const MESSAGE_ROUTES: RouteHandlers = {
   'POST /channels/:channel/messages': createMessage,
   'GET /channels/:channel/messages': listMessages,
   'GET /channels/:channel/messages/:message': (scene, call) => {
@@ -67,14 +67,14 @@ export async function sendAsBot(
   form: MessageForm,
   id?: string,
 ): Promise<WireMessage> {
-  const draft = await readDraft(world, channel, call, form);
+  const draft = await createMessageDraft(world, channel, call, form);
   const stored = storeMessage(world, channel, { ...draft, ...(id === undefined ? {} : { id }) });
-  recordSent(world, 'message', getMessageRoute(channel), stored);
+  recordSentMessage(world, 'message', getMessageRoute(channel), stored);
   return stored.message;
 }
 
 /** Returns the bot's message from a call and stores its files. */
-export async function readDraft(
+export async function createMessageDraft(
   world: World,
   channel: Channel,
   call: RestCall,
@@ -107,10 +107,10 @@ async function editMessage(
   message: WireMessage,
   call: RestCall,
 ): Promise<WireMessage> {
-  const form = readMessage(call, message.flags);
-  const change = await readChange(world, channel, message, call, form);
+  const form = parseMessageForm(call, message.flags);
+  const change = await computeMessageChange(world, channel, message, call, form);
   const changed = changeMessage(world, channel, message, change);
-  recordSent(world, 'edit', getMessageRoute(channel), applyEdit(form, changed));
+  recordSentMessage(world, 'edit', getMessageRoute(channel), applyEdit(form, changed));
   return changed;
 }
 
@@ -118,7 +118,7 @@ async function editMessage(
  * Returns the fields that a call changes, validated together with the unchanged fields of the
  * message.
  */
-export async function readChange(
+export async function computeMessageChange(
   world: World,
   channel: Channel,
   message: WireMessage,
@@ -157,7 +157,7 @@ export async function readChange(
  * An edit and the users whom its text would notify; Discord does not notify anyone of an edit, but
  * highlights the name.
  */
-export function applyEdit(form: MessageForm, message: WireMessage): Stored {
+export function applyEdit(form: MessageForm, message: WireMessage): StoreMessageResult {
   const pings = findPings(getVisibleText(message), form.allowed_mentions ?? undefined, false);
   return { message, pings: { ...pings, repliedUser: false } };
 }
@@ -175,9 +175,9 @@ function requireWritableChannel(world: World, id: string): Channel {
   return channel;
 }
 
-async function createMessage({ world }: Scene, call: RestCall): Promise<WireMessage> {
+async function createMessage({ world }: RouteContext, call: RestCall): Promise<WireMessage> {
   const channel = requireWritableChannel(world, call.param('channel'));
-  const form = readMessage(call);
+  const form = parseMessageForm(call);
   const known = form.enforce_nonce === true ? world.nonces.find(form.nonce, NONCE_MS) : undefined;
   if (known !== undefined) return known;
   const message = await sendAsBot(world, channel, call, form);
@@ -197,7 +197,7 @@ function findAnsweredMessage(channel: Channel, form: MessageForm): WireMessage |
   );
 }
 
-function listMessages(scene: Scene, call: RestCall): readonly unknown[] {
+function listMessages(scene: RouteContext, call: RestCall): readonly unknown[] {
   const channel = requireChannel(scene.world, call.param('channel'));
   if (!hasBotPermission(scene.world, channel, 'history')) return [];
   const limit = Number(call.query.get('limit') ?? 50);
@@ -230,7 +230,11 @@ function listMessages(scene: Scene, call: RestCall): readonly unknown[] {
  * A message as REST returns it; its content is empty for an app that lacks the message content
  * intent.
  */
-function toRestMessage({ gateway, world }: Scene, channel: Channel, message: WireMessage): unknown {
+function toRestMessage(
+  { gateway, world }: RouteContext,
+  channel: Channel,
+  message: WireMessage,
+): unknown {
   const hidden = (gateway.portalIntents & INTENT.content) === 0 && channel.guildId !== undefined;
   const signed = refreshSignatures(world, message);
   return hidden ? hideContent({ ...signed }, world.bot.id) : signed;

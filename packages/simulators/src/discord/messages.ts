@@ -25,13 +25,17 @@ export interface MessageDraft {
 }
 
 /** A stored message and the users it notified. */
-export interface Stored {
+export interface StoreMessageResult {
   readonly message: WireMessage;
   readonly pings: Pings;
 }
 
 /** Stores a message and dispatches its event; callers check permissions. */
-export function storeMessage(world: World, channel: Channel, draft: MessageDraft): Stored {
+export function storeMessage(
+  world: World,
+  channel: Channel,
+  draft: MessageDraft,
+): StoreMessageResult {
   const stored = composeMessage(world, channel, draft);
   channel.messages.set(stored.message.id, stored.message);
   if (channel.type === CHANNEL_TYPE.thread) channel.archived = false;
@@ -40,7 +44,11 @@ export function storeMessage(world: World, channel: Channel, draft: MessageDraft
 }
 
 /** Creates a message outside any channel and computes which users it notifies. */
-export function composeMessage(world: World, channel: Channel, draft: MessageDraft): Stored {
+export function composeMessage(
+  world: World,
+  channel: Channel,
+  draft: MessageDraft,
+): StoreMessageResult {
   const { author, content, replyTo, nonce } = draft;
   const pings = computePings(world, channel, draft);
   const message: WireMessage = {
@@ -156,7 +164,7 @@ function buildReplyFields(channel: Channel, replyTo: WireMessage): Partial<WireM
 type Emoji = WireReaction['emoji'];
 
 /** Returns an emoji in the form used in paths, `👍` or `name:id`, or undefined for other text. */
-export function readEmoji(text: string): Emoji | undefined {
+export function parseEmoji(text: string): Emoji | undefined {
   const [, name, id] = /^(\w+):(\d+)$/.exec(text) ?? [];
   if (name !== undefined && id !== undefined) return { id, name };
   return /\p{Extended_Pictographic}|\p{Regional_Indicator}|\u20e3/u.test(text)
@@ -260,11 +268,11 @@ function announceThread(world: World, parent: Channel, thread: Channel, ownerId:
 }
 
 /** Records a message that the bot sent: the route, the users it notified, and the visible text. */
-export function recordSent(
+export function recordSentMessage(
   world: World,
   kind: SentMessage['kind'],
   route: MessageRoute,
-  { message, pings }: Stored,
+  { message, pings }: StoreMessageResult,
 ): void {
   const replyTo = message.message_reference?.message_id;
   world.transcript.sent({

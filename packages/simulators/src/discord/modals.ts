@@ -34,7 +34,7 @@ export function checkModal(modal: Json): void {
       checkLength(component.content, LIMIT.text, `${path}.content`);
       continue;
     }
-    const input = readInput(component, path);
+    const input = getTextInput(component, path);
     checkInput(input, path);
     if (ids.has(input.custom_id))
       throw createInvalidFormRefusal(
@@ -46,7 +46,7 @@ export function checkModal(modal: Json): void {
   }
 }
 
-function readInput(component: Json, path: string): Json {
+function getTextInput(component: Json, path: string): Json {
   const { type, component: labelled, label, description } = component;
   if (type === KIND.label) {
     checkLength(label, LIMIT.label, `${path}.label`);

@@ -1,10 +1,10 @@
 import {
   type DiscordNode,
   isPlainText,
+  type MarkdownRule,
   type MarkType,
   type ParseText,
   type ReadState,
-  type Rule,
   walkNodes,
 } from './markdown.ts';
 import {
@@ -84,7 +84,7 @@ const START: ReadState = {
 };
 
 /** The rules are in the client's order; the first match wins. */
-const RULES: readonly Rule[] = [
+const RULES: readonly MarkdownRule[] = [
   readHeading,
   readSubtext,
   readCodeBlock,
@@ -107,7 +107,7 @@ const RULES: readonly Rule[] = [
 ];
 
 /** The rules for the text of a masked link. */
-const LINK_RULES: readonly Rule[] = [
+const LINK_RULES: readonly MarkdownRule[] = [
   readMark,
   readCode,
   readBreak,

@@ -12,7 +12,7 @@ type SpecialParts = Pick<PersonMessage, 'text' | 'parts' | 'webhook'>;
 const HOOK = 'build-hook';
 
 /** Parses a line such as `!poll Tea? | Yes | No`; undefined for other lines. */
-export function readPartsLine(line: string): SpecialParts | undefined {
+export function parsePartsLine(line: string): SpecialParts | undefined {
   const [, name, rest = ''] = /^!(\w+)\s+(.+)$/su.exec(line) ?? [];
   const [above, below] = rest.split(/\s+::\s+/, 2);
   const text = below === undefined ? undefined : above;
@@ -47,7 +47,7 @@ function buildCard(content: string, labels: readonly string[]) {
 }
 
 /** Describes the content of a message other than text, files and components, one line per item. */
-export function describeParts(message: WireMessage): readonly string[] {
+export function describeSpecialParts(message: WireMessage): readonly string[] {
   const { poll, sticker_items = [], embeds, message_snapshots = [], activity } = message;
   const answers = poll?.answers.map(({ poll_media }) => poll_media.text).join(' | ');
   return [

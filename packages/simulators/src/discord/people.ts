@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { describeMember } from './descriptions.ts';
 import { type NewFile, storeFile } from './files.ts';
-import { asVoice, buildFields, type MessageParts } from './message-parts.ts';
+import { buildMessageFields, type MessageContentInput, toVoiceFile } from './message-parts.ts';
 import {
   changeMessage,
   openThread,
-  readEmoji,
+  parseEmoji,
   removeMessage,
   setReaction,
   storeMessage,
@@ -25,7 +25,7 @@ export interface PersonMessage {
   readonly files?: readonly NewFile[] | undefined;
   readonly embeds?: readonly Json[] | undefined;
   /** Content besides text and files: a poll, stickers, a forwarded message. */
-  readonly parts?: MessageParts | undefined;
+  readonly parts?: MessageContentInput | undefined;
   readonly bot?: boolean | undefined;
   readonly webhook?: string | undefined;
 }
@@ -42,7 +42,7 @@ export type PersonReaction = z.infer<typeof PersonReaction>;
 /** The default author. */
 export const SOMEBODY = '200000000000000001';
 
-export function say(world: World, saying: PersonMessage): WireMessage {
+export function sendPersonMessage(world: World, saying: PersonMessage): WireMessage {
   const channel = world.channel(saying.channel);
   const author = getAuthor(world, channel, saying);
   const replyTo = saying.replyTo === undefined ? undefined : world.message(channel, saying.replyTo);
@@ -53,19 +53,19 @@ export function say(world: World, saying: PersonMessage): WireMessage {
     author,
     content: (saying.text ?? '').trim(),
     attachments:
-      voiceSeconds === undefined ? files : files.map((file) => asVoice(file, voiceSeconds)),
+      voiceSeconds === undefined ? files : files.map((file) => toVoiceFile(file, voiceSeconds)),
     embeds,
     components: parts.components,
     replyTo,
     extra: {
-      ...buildFields(world, parts),
+      ...buildMessageFields(world, parts),
       ...(saying.webhook === undefined ? {} : { webhook_id: author.id }),
     },
   });
   return message;
 }
 
-export function editTextAs(
+export function editAsAuthor(
   world: World,
   channelId: string,
   messageId: string,
@@ -78,17 +78,17 @@ export function editTextAs(
   });
 }
 
-export function deleteMessageAs(world: World, channelId: string, messageId: string): void {
+export function deleteAsAuthor(world: World, channelId: string, messageId: string): void {
   const channel = world.channel(channelId);
   removeMessage(world, channel, world.message(channel, messageId).id);
 }
 
-export function reactAs(
+export function reactAsPerson(
   world: World,
   { channel: id, message, from, emoji, gone }: PersonReaction,
 ): void {
   const channel = world.channel(id);
-  const known = readEmoji(emoji);
+  const known = parseEmoji(emoji);
   if (known === undefined) throw new Error(`Not an emoji: ${emoji}`);
   joinGuild(world, channel, from);
   setReaction(world, channel, world.message(channel, message), {

@@ -55,7 +55,7 @@ export class RateLimiter {
   take(route: string, major: string): LimitVerdict {
     if (!route.includes('/interactions/') && !route.includes('/webhooks/')) {
       const global = this.#count('global', this.#limits.global);
-      if (global.waitMs > 0) return refuse(global.waitMs, true, {});
+      if (global.waitMs > 0) return createRateLimitedVerdict(global.waitMs, true, {});
     }
     const isSend = route === 'POST /channels/:channel/messages';
     const window = isSend ? this.#limits.messages : this.#limits.routes;
@@ -67,7 +67,7 @@ export class RateLimiter {
       'x-ratelimit-reset-after': ((endsAt - this.#clock()) / 1000).toFixed(3),
       'x-ratelimit-bucket': createHash('md5').update(route).digest('hex'),
     };
-    return waitMs > 0 ? refuse(waitMs, false, headers) : { headers };
+    return waitMs > 0 ? createRateLimitedVerdict(waitMs, false, headers) : { headers };
   }
 
   #count(key: string, { count, windowMs }: RateWindow): Bucket & { readonly waitMs: number } {
@@ -83,7 +83,7 @@ export class RateLimiter {
 }
 
 /** A rejected call, with the rate limit headers that clients read. */
-export function refuse(
+export function createRateLimitedVerdict(
   retryAfterMs: number,
   global: boolean,
   headers: Readonly<Record<string, string>>,

@@ -1,10 +1,10 @@
 import { ActionRowBuilder, ButtonBuilder, ButtonStyle, EmbedBuilder } from 'discord.js';
 import { afterEach, describe, expect, it } from 'vitest';
-import { endStages, startStage } from './testing/discord-client.ts';
+import { startStage, stopStages } from './testing/discord-client.ts';
 
 const ANN = '200000000000000501';
 const BEN = '200000000000000502';
-afterEach(endStages);
+afterEach(stopStages);
 
 describe('[U04] validation of calls in the Discord double', () => {
   it('accepts 2,000 characters and refuses 2,001, an empty message and embeds that are too long', async () => {

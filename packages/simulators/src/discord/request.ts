@@ -47,7 +47,7 @@ function describeFormErrors(error: z.ZodError): Json {
 }
 
 /** A parsed body: JSON, or multipart with `payload_json` and files. */
-export interface ReadBody {
+export interface ParsedBody {
   readonly body: unknown;
   readonly files: ReadonlyMap<string, File>;
 }
@@ -56,7 +56,7 @@ export interface ReadBody {
  * @throws Refusal with code 40005 when the body is too large, 50109 when it does not match its
  * content type
  */
-export async function readBody(request: IncomingMessage): Promise<ReadBody> {
+export async function readBody(request: IncomingMessage): Promise<ParsedBody> {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of request) {
@@ -72,7 +72,7 @@ export async function readBody(request: IncomingMessage): Promise<ReadBody> {
   return { body: parseJson(raw.toString()), files: new Map() };
 }
 
-async function readMultipart(raw: Buffer<ArrayBuffer>, type: string): Promise<ReadBody> {
+async function readMultipart(raw: Buffer<ArrayBuffer>, type: string): Promise<ParsedBody> {
   const form = await new Response(raw, { headers: { 'content-type': type } }).formData();
   const files = new Map<string, File>();
   for (const [name, value] of form) if (value instanceof File) files.set(name, value);

@@ -1,28 +1,28 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
-  type Answer,
-  createFailureAnswer,
-  createJsonAnswer,
+  createFailureResponse,
+  createJsonResponse,
+  type HttpResponse,
   sleep,
-  writeAnswer,
+  writeResponse,
 } from '../loopback.ts';
 import type { RestFault, RestFaults } from './faults.ts';
-import { type LimitVerdict, type RateLimiter, refuse } from './rate-limits.ts';
-import { type ReadBody, Refusal, RestCall, readBody } from './request.ts';
+import { createRateLimitedVerdict, type LimitVerdict, type RateLimiter } from './rate-limits.ts';
+import { type ParsedBody, Refusal, RestCall, readBody } from './request.ts';
 import { matchRoute, type RouteMatch } from './routes.ts';
-import type { Scene } from './scene.ts';
+import type { RouteContext } from './scene.ts';
 import type { LostResponse } from './transcript.ts';
 
 /** A response, with Discord's error code for the transcript if the call was refused. */
-type RestAnswer = Answer & { readonly code?: number };
+type RestResponse = HttpResponse & { readonly code?: number };
 
 /** Answers `/api/v10/…` and records every call in the transcript. */
 export class RestServer {
-  readonly #scene: Scene;
+  readonly #scene: RouteContext;
   readonly #faults: RestFaults;
   readonly #limiter: RateLimiter;
 
-  constructor(scene: Scene, faults: RestFaults, limiter: RateLimiter) {
+  constructor(scene: RouteContext, faults: RestFaults, limiter: RateLimiter) {
     this.#scene = scene;
     this.#faults = faults;
     this.#limiter = limiter;
@@ -31,9 +31,9 @@ export class RestServer {
   async handle(request: IncomingMessage, response: ServerResponse, url: URL): Promise<void> {
     const [, path] = /^\/api\/v10(\/.*)$/.exec(url.pathname) ?? [];
     if (path === undefined) {
-      return writeAnswer(
+      return writeResponse(
         response,
-        toRefusalAnswer(new Refusal(400, 50041, 'Invalid API version provided')),
+        toRefusalResponse(new Refusal(400, 50041, 'Invalid API version provided')),
       );
     }
     const method = request.method ?? 'GET';
@@ -45,17 +45,17 @@ export class RestServer {
         name,
         undefined,
         response,
-        toRefusalAnswer(new Refusal(404, 0, '404: Not Found')),
+        toRefusalResponse(new Refusal(404, 0, '404: Not Found')),
       );
     }
-    if (!isBody(content)) return this.#finish(name, undefined, response, toErrorAnswer(content));
+    if (!isBody(content)) return this.#finish(name, undefined, response, toErrorResponse(content));
     const call = new RestCall(match.params, url.searchParams, content);
     if (!this.#knows(request, match)) {
       return this.#finish(
         name,
         call,
         response,
-        toRefusalAnswer(new Refusal(401, 0, '401: Unauthorized')),
+        toRefusalResponse(new Refusal(401, 0, '401: Unauthorized')),
       );
     }
     await this.#run(name, match, call, response);
@@ -71,7 +71,7 @@ export class RestServer {
     const effective = fault === undefined || fault.after === true || fault.kind === 'delay';
     if (fault?.kind === 'delay') await sleep(fault.ms, response);
     const verdict = this.#limiter.take(match.route, getMajorParameter(match));
-    const own = verdict.retryAfterMs !== undefined ? toRateLimitAnswer(verdict) : undefined;
+    const own = verdict.retryAfterMs !== undefined ? toRateLimitResponse(verdict) : undefined;
     const answer = own ?? (effective ? await this.#answer(match, call) : undefined);
     const outcome = fault === undefined ? 'as usual' : toFaultOutcome(fault);
     const final = outcome === 'as usual' ? answer : outcome;
@@ -84,13 +84,13 @@ export class RestServer {
       });
   }
 
-  async #answer({ handler }: RouteMatch, call: RestCall): Promise<RestAnswer> {
+  async #answer({ handler }: RouteMatch, call: RestCall): Promise<RestResponse> {
     try {
       const body = await handler(this.#scene, call);
       if (body === undefined) return { status: 204, type: 'text/html', body: '' };
-      return createJsonAnswer(200, this.#scene.world.asSent(body));
+      return createJsonResponse(200, this.#scene.world.asSent(body));
     } catch (error) {
-      return toErrorAnswer(error);
+      return toErrorResponse(error);
     }
   }
 
@@ -103,7 +103,7 @@ export class RestServer {
     name: string,
     call: RestCall | undefined,
     response: ServerResponse,
-    final: RestAnswer | LostResponse,
+    final: RestResponse | LostResponse,
   ): void {
     const answered = typeof final === 'object';
     this.#scene.world.transcript.record({
@@ -114,20 +114,22 @@ export class RestServer {
     });
     if (final === 'reset') response.socket?.resetAndDestroy();
     else if (final === 'hang-up') response.socket?.destroy();
-    else if (answered) writeAnswer(response, final);
+    else if (answered) writeResponse(response, final);
   }
 }
 
-function toFaultOutcome(fault: RestFault): RestAnswer | LostResponse | 'as usual' {
+function toFaultOutcome(fault: RestFault): RestResponse | LostResponse | 'as usual' {
   switch (fault.kind) {
     case 'status': {
       const body = fault.body ?? `<html><h1>${fault.status}</h1></html>`;
       return { status: fault.status, type: 'text/html', body };
     }
     case 'refuse':
-      return toRefusalAnswer(new Refusal(fault.status, fault.code, fault.message));
+      return toRefusalResponse(new Refusal(fault.status, fault.code, fault.message));
     case 'rate-limit':
-      return toRateLimitAnswer(refuse(fault.retryAfterMs, fault.global ?? false, {}));
+      return toRateLimitResponse(
+        createRateLimitedVerdict(fault.retryAfterMs, fault.global ?? false, {}),
+      );
     case 'garbage':
       return { status: 200, type: 'application/json', body: '{"id":"12' };
     case 'delay':
@@ -137,31 +139,31 @@ function toFaultOutcome(fault: RestFault): RestAnswer | LostResponse | 'as usual
   }
 }
 
-function toRateLimitAnswer({
+function toRateLimitResponse({
   retryAfterMs = 0,
   global = false,
   headers,
-}: LimitVerdict): RestAnswer {
+}: LimitVerdict): RestResponse {
   const body = {
     message: 'You are being rate limited.',
     retry_after: retryAfterMs / 1000,
     global,
   };
-  return { ...createJsonAnswer(429, body), headers };
+  return { ...createJsonResponse(429, body), headers };
 }
 
 function getMajorParameter({ params }: RouteMatch): string {
   return params.get('channel') ?? params.get('guild') ?? params.get('token') ?? '';
 }
 
-function isBody(value: unknown): value is ReadBody {
+function isBody(value: unknown): value is ParsedBody {
   return typeof value === 'object' && value !== null && 'files' in value;
 }
 
-function toErrorAnswer(error: unknown): RestAnswer {
-  return error instanceof Refusal ? toRefusalAnswer(error) : createFailureAnswer(error);
+function toErrorResponse(error: unknown): RestResponse {
+  return error instanceof Refusal ? toRefusalResponse(error) : createFailureResponse(error);
 }
 
-function toRefusalAnswer({ status, code, message, errors }: Refusal): RestAnswer {
-  return { ...createJsonAnswer(status, { message, code, ...(errors && { errors }) }), code };
+function toRefusalResponse({ status, code, message, errors }: Refusal): RestResponse {
+  return { ...createJsonResponse(status, { message, code, ...(errors && { errors }) }), code };
 }

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { COMMAND_ROUTES } from './commands.ts';
 import { describeChannel, describeGuild, describeMember } from './descriptions.ts';
 import { INTERACTION_ROUTES } from './interaction-routes.ts';
-import { readMessage } from './message-form.ts';
+import { parseMessageForm } from './message-form.ts';
 import { MESSAGE_ROUTES, sendAsBot } from './message-routes.ts';
-import { getReactors, openThread, readEmoji, setReaction } from './messages.ts';
+import { getReactors, openThread, parseEmoji, setReaction } from './messages.ts';
 import { hasBotPermission, INTENT, requireChannel } from './permissions.ts';
 import {
   createInvalidFormRefusal,
@@ -14,13 +14,13 @@ import {
   Refusal,
   RestCall,
 } from './request.ts';
-import type { Handler, Routes, Scene } from './scene.ts';
+import type { RouteContext, RouteHandler, RouteHandlers } from './scene.ts';
 import type { Json } from './wire.ts';
 import { CHANNEL_TYPE, type Guild, type World } from './world.ts';
 
 export interface RouteMatch {
   readonly route: string;
-  readonly handler: Handler;
+  readonly handler: RouteHandler;
   readonly params: ReadonlyMap<string, string>;
 }
 
@@ -49,7 +49,7 @@ function matchParameters(
 }
 
 /** Routes for the bot, its application, its guilds and their members. */
-const ACCOUNT_ROUTES: Routes = {
+const ACCOUNT_ROUTES: RouteHandlers = {
   'GET /gateway': ({ gateway }) => ({ url: gateway.url }),
   'GET /gateway/bot': ({ gateway }) => gateway.describe(),
   'GET /users/@me': ({ world }) => ({ ...world.bot, verified: true, mfa_enabled: false, flags: 0 }),
@@ -105,7 +105,7 @@ function requireGuild(world: World, id: string): Guild {
  */
 const CONTENT_LIMITED = 1 << 19;
 
-function describeApplication({ world, gateway }: Scene): Json {
+function describeApplication({ world, gateway }: RouteContext): Json {
   const { id, username } = world.bot;
   return {
     id,
@@ -137,7 +137,7 @@ const ChannelForm = z.looseObject({
 const DmForm = z.looseObject({ recipient_id: z.string() });
 
 /** Routes for channels, threads and direct messages. */
-const CHANNEL_ROUTES: Routes = {
+const CHANNEL_ROUTES: RouteHandlers = {
   'GET /channels/:channel': ({ world }, call) =>
     describeChannel(world, requireChannel(world, call.param('channel'))),
   'PATCH /channels/:channel': changeChannel,
@@ -168,7 +168,7 @@ const CHANNEL_ROUTES: Routes = {
   },
 };
 
-async function startThread({ world }: Scene, call: RestCall): Promise<Json> {
+async function startThread({ world }: RouteContext, call: RestCall): Promise<Json> {
   const parent = requireChannel(world, call.param('channel'));
   const { name, message } = call.read(ThreadForm);
   const isForum = parent.type === CHANNEL_TYPE.forum;
@@ -181,13 +181,13 @@ async function startThread({ world }: Scene, call: RestCall): Promise<Json> {
   if (message === undefined)
     throw createInvalidFormRefusal('message', 'BASE_TYPE_REQUIRED', 'This field is required');
   const first = new RestCall(call.params, call.query, { body: message, files: call.files });
-  const form = readMessage(first);
+  const form = parseMessageForm(first);
   const post = openThread(world, parent, { name, ownerId: world.bot.id });
   const sent = await sendAsBot(world, post, first, form, post.id);
   return { ...describeChannel(world, post), message: sent };
 }
 
-function changeChannel({ world }: Scene, call: RestCall): Json {
+function changeChannel({ world }: RouteContext, call: RestCall): Json {
   const channel = requireChannel(world, call.param('channel'));
   const { name, archived, locked } = call.read(ChannelForm);
   const own = channel.ownerId === world.bot.id && locked === undefined;
@@ -203,7 +203,7 @@ function changeChannel({ world }: Scene, call: RestCall): Json {
 }
 
 /** Routes for message reactions. */
-const REACTION_ROUTES: Routes = {
+const REACTION_ROUTES: RouteHandlers = {
   'PUT /channels/:channel/messages/:message/reactions/:emoji/@me': (scene, call) =>
     handleReactionChange(scene, call, false),
   'DELETE /channels/:channel/messages/:message/reactions/:emoji/@me': (scene, call) =>
@@ -222,7 +222,7 @@ const REACTION_ROUTES: Routes = {
 };
 
 function handleReactionChange(
-  { world }: Scene,
+  { world }: RouteContext,
   call: RestCall,
   gone: boolean,
   userId = world.bot.id,
@@ -234,14 +234,14 @@ function handleReactionChange(
   setReaction(world, channel, message, { userId, emoji, gone });
 }
 
-function requireEmoji(call: RestCall): NonNullable<ReturnType<typeof readEmoji>> {
-  const emoji = readEmoji(call.param('emoji'));
+function requireEmoji(call: RestCall): NonNullable<ReturnType<typeof parseEmoji>> {
+  const emoji = parseEmoji(call.param('emoji'));
   if (emoji === undefined) throw new Refusal(400, 10014, 'Unknown Emoji');
   return emoji;
 }
 
 /** All routes of the double; exact paths precede paths with parameters. */
-const ROUTES: Routes = {
+const ROUTES: RouteHandlers = {
   ...ACCOUNT_ROUTES,
   ...REACTION_ROUTES,
   ...MESSAGE_ROUTES,

@@ -1,14 +1,21 @@
 import { createServer, type Server } from 'node:http';
-import { listen, stopServer } from '../loopback.ts';
+import { listenOnLoopback, stopServer } from '../loopback.ts';
 import { describeChannel } from './descriptions.ts';
 import type { DiscordDouble, DiscordDoubleOptions } from './discord-double.ts';
 import { applyGatewayFault, isGatewayFault, RestFaults } from './faults.ts';
 import { serveFile } from './files.ts';
 import { Gateway } from './gateway.ts';
-import { pressComponent, submitForm, useSlashCommand } from './interacting.ts';
-import { Interactions } from './interactions.ts';
+import { pressComponent, runSlashCommand, submitForm } from './interacting.ts';
+import { InteractionStore } from './interactions.ts';
 import { listVisibleMessages, toVisibleMessage } from './messages.ts';
-import { deleteMessageAs, editTextAs, reactAs, say, startThread, startTyping } from './people.ts';
+import {
+  deleteAsAuthor,
+  editAsAuthor,
+  reactAsPerson,
+  sendPersonMessage,
+  startThread,
+  startTyping,
+} from './people.ts';
 import { PRIVILEGED } from './permissions.ts';
 import { RateLimiter, WIDE_LIMITS } from './rate-limits.ts';
 import { RestServer } from './rest-server.ts';
@@ -39,7 +46,7 @@ export async function startDiscordDouble(
     heartbeatMs: options.heartbeatMs ?? 41_250,
     sessionStarts: options.sessionStarts ?? 1000,
   });
-  const interactions = new Interactions(clock);
+  const interactions = new InteractionStore(clock);
   const faults = new RestFaults();
   const limiter = new RateLimiter(options.limits ?? WIDE_LIMITS, clock);
   const rest = new RestServer({ world, gateway, interactions }, faults, limiter);
@@ -56,22 +63,22 @@ export async function startDiscordDouble(
     } else rest.handle(request, response, url).catch(failed);
   });
   server.on('upgrade', (request, socket, head) => gateway.upgrade(request, socket, head));
-  const port = await listen(server, options.port ?? 0);
+  const port = await listenOnLoopback(server, options.port ?? 0);
   world.fileBase = `http://127.0.0.1:${port}`;
   gateway.url = `ws://127.0.0.1:${port}/gateway`;
-  const double = createHandle({ world, gateway, interactions, faults, server });
+  const double = createDoubleHandle({ world, gateway, interactions, faults, server });
   return double;
 }
 
-interface DoubleParts {
+interface DoubleInternals {
   readonly world: World;
   readonly gateway: Gateway;
-  readonly interactions: Interactions;
+  readonly interactions: InteractionStore;
   readonly faults: RestFaults;
   readonly server: Server;
 }
 
-function createHandle(parts: DoubleParts): DiscordDouble {
+function createDoubleHandle(parts: DoubleInternals): DiscordDouble {
   const { world, gateway, faults, server } = parts;
   const guild = world.addGuild('Test guild');
   const channel = world.addChannel({ type: CHANNEL_TYPE.text, name: 'general', guildId: guild.id });
@@ -174,10 +181,10 @@ type PersonControlName =
 
 function createPersonControls(
   world: World,
-  interactions: Interactions,
+  interactions: InteractionStore,
 ): Pick<DiscordDouble, PersonControlName> {
   return {
-    slash: (use) => useSlashCommand(world, interactions, use),
+    slash: (use) => runSlashCommand(world, interactions, use),
     press: (use) => pressComponent(world, interactions, use),
     submit: (use) => submitForm(world, interactions, use),
     interaction: (id) => {
@@ -188,12 +195,12 @@ function createPersonControls(
       );
       return { answered: known.answered, ephemeral, modal: known.modal };
     },
-    say: (saying) => say(world, saying),
+    say: (saying) => sendPersonMessage(world, saying),
     reword: (channel, message, text) => {
-      editTextAs(world, channel, message, text);
+      editAsAuthor(world, channel, message, text);
     },
-    erase: (channel, message) => deleteMessageAs(world, channel, message),
-    react: (reacting) => reactAs(world, reacting),
+    erase: (channel, message) => deleteAsAuthor(world, channel, message),
+    react: (reacting) => reactAsPerson(world, reacting),
     type: (channel, from) => startTyping(world, channel, from),
     thread: (start) => startThread(world, start).id,
   };

@@ -1,9 +1,9 @@
 import { ChannelType, Events } from 'discord.js';
 import { afterEach, describe, expect, it } from 'vitest';
-import { endStages, startStage } from './testing/discord-client.ts';
+import { startStage, stopStages } from './testing/discord-client.ts';
 
 const ANN = '200000000000000501';
-afterEach(endStages);
+afterEach(stopStages);
 
 describe('[U04] threads of the Discord double', () => {
   it("delivers people's messages in a thread and accepts the reply in the same thread", async () => {

@@ -107,9 +107,9 @@ interface StoredFile {
 export class World {
   readonly bot: WireUser;
   readonly clock: () => number;
-  readonly ids: Snowflakes;
+  readonly ids: SnowflakeGenerator;
   readonly transcript: Transcript;
-  readonly nonces: Nonces;
+  readonly nonces: NonceRegistry;
   readonly users = new Map<string, WireUser>();
   readonly guilds = new Map<string, Guild>();
   readonly channels = new Map<string, Channel>();
@@ -128,8 +128,8 @@ export class World {
 
   constructor(clock: () => number, transcript: Transcript, botId: string) {
     this.clock = clock;
-    this.nonces = new Nonces(clock);
-    this.ids = new Snowflakes(clock);
+    this.nonces = new NonceRegistry(clock);
+    this.ids = new SnowflakeGenerator(clock);
     this.transcript = transcript;
     this.bot = { ...createUser(botId), username: 'parley-test', bot: true };
     this.users.set(botId, this.bot);
@@ -258,7 +258,7 @@ function createUser(id: string): WireUser {
 const DISCORD_EPOCH_MS = 1_420_070_400_000;
 
 /** Generates ids like Discord's: increasing, and containing the time. */
-class Snowflakes {
+class SnowflakeGenerator {
   readonly #clock: () => number;
   #last = 0n;
 
@@ -274,7 +274,7 @@ class Snowflakes {
 }
 
 /** Maps nonces to messages, so that a repeated nonce returns the same message. */
-class Nonces {
+class NonceRegistry {
   readonly #clock: () => number;
   readonly #known = new Map<string, { readonly message: WireMessage; readonly at: number }>();
 

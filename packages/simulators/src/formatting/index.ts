@@ -1,8 +1,8 @@
 export {
-  type Format,
   type FormatRun,
   type FormattedLine,
   type Inline,
+  type TextFormat,
   toLineRuns,
 } from './marked-lines.ts';
 export { parseGoogleChat } from './parse-google-chat.ts';

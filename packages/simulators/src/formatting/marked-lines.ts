@@ -1,4 +1,4 @@
-import { type FoundMarks, hasCrossing, type Line, type LinkSpan } from './read-marks.ts';
+import { hasCrossing, type Line, type LinkSpan, type ParsedMarks } from './read-marks.ts';
 
 /** One line of a message as a phone renders it; a monospace run in a line may contain line ends. */
 export type FormattedLine = Line & { readonly children: readonly Inline[] };
@@ -6,7 +6,7 @@ export type FormattedLine = Line & { readonly children: readonly Inline[] };
 /** The lines of a message under one interpretation of its marks. */
 export function buildLines(
   text: string,
-  found: FoundMarks,
+  found: ParsedMarks,
   links: readonly LinkSpan[] = [],
 ): FormattedLine[] {
   return found.lines.map((line) => ({
@@ -15,7 +15,7 @@ export function buildLines(
   }));
 }
 
-export type Format =
+export type TextFormat =
   | 'bold'
   | 'italic'
   | 'strike'
@@ -28,16 +28,16 @@ export type Format =
 /** Text with uniform formatting; the outermost format comes first. */
 export interface FormatRun {
   readonly text: string;
-  readonly formats: readonly Format[];
+  readonly formats: readonly TextFormat[];
   readonly link?: { readonly url: string };
 }
 
 export function toLineRuns(line: FormattedLine): FormatRun[] {
-  const formats: Format[] = line.kind === 'paragraph' ? [] : [line.kind];
+  const formats: TextFormat[] = line.kind === 'paragraph' ? [] : [line.kind];
   return line.children.flatMap((child) => toInlineRuns(child, formats));
 }
 
-function toInlineRuns(inline: Inline, formats: readonly Format[]): FormatRun[] {
+function toInlineRuns(inline: Inline, formats: readonly TextFormat[]): FormatRun[] {
   switch (inline.type) {
     case 'text':
     case 'url':
@@ -75,7 +75,7 @@ export type Inline =
   | { readonly type: 'link'; readonly text: string; readonly url: string }
   | { readonly type: MarkType; readonly children: readonly Inline[] };
 
-type Node = FoundMarks['opaque'][number] | FoundMarks['pairs'][number] | LinkSpan;
+type InlineNode = ParsedMarks['opaque'][number] | ParsedMarks['pairs'][number] | LinkSpan;
 
 const MARKER_LENGTH = { monospace: 3, code: 1, url: 0, link: 0, bold: 1, italic: 1, strike: 1 };
 
@@ -83,13 +83,18 @@ const MARKER_LENGTH = { monospace: 3, code: 1, url: 0, link: 0, bold: 1, italic:
  * Builds a tree from the ranges and marks found in a line; of overlapping marks, only the first is
  * kept.
  */
-function buildInlines(text: string, line: Line, all: readonly Node[]): Inline[] {
+function buildInlines(text: string, line: Line, all: readonly InlineNode[]): Inline[] {
   const nodes = all.filter((node) => node.from >= line.from && node.to <= line.to);
   nodes.sort((a, b) => a.from - b.from || b.to - a.to);
   return buildNodes(text, line.from, line.to, nodes);
 }
 
-function buildNodes(text: string, from: number, to: number, nodes: readonly Node[]): Inline[] {
+function buildNodes(
+  text: string,
+  from: number,
+  to: number,
+  nodes: readonly InlineNode[],
+): Inline[] {
   const children: Inline[] = [];
   let at = from;
   const plain = (end: number) => {
@@ -113,7 +118,7 @@ function buildNodes(text: string, from: number, to: number, nodes: readonly Node
 }
 
 /** The parts of a text that the strict reading and another reading render differently. */
-export function findAmbiguous(text: string, strict: FoundMarks, loose: FoundMarks): string[] {
+export function findAmbiguousText(text: string, strict: ParsedMarks, loose: ParsedMarks): string[] {
   const found: string[] = [];
   const nameOf = (a: { type: string; from: number; to: number }) => `${a.type} ${a.from} ${a.to}`;
   const certain = new Set([...strict.pairs, ...strict.opaque].map(nameOf));
@@ -126,13 +131,13 @@ export function findAmbiguous(text: string, strict: FoundMarks, loose: FoundMark
     if (line.kind !== other?.kind) found.push(text.slice(line.start, line.to));
   }
   for (const line of strict.lines) {
-    if (isTornQuote(text, line)) found.push(text.slice(line.start, line.to));
+    if (isQuoteSplitByMonospace(text, line)) found.push(text.slice(line.start, line.to));
   }
   if (hasCrossing([...strict.pairs, ...strict.opaque])) found.push(text);
   return found;
 }
 
 /** Whether monospace spans several lines of a quote, on which clients disagree. */
-function isTornQuote(text: string, line: Line): boolean {
+function isQuoteSplitByMonospace(text: string, line: Line): boolean {
   return line.kind === 'quote' && text.slice(line.from, line.to).includes('\n');
 }

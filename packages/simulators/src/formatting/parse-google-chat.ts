@@ -1,5 +1,5 @@
-import type { LineStart, Reading } from './read-marks.ts';
-import { type MarkedMessage, readMessage } from './read-message.ts';
+import type { LineStart, ReadingMode } from './read-marks.ts';
+import { type MarkedMessage, parseMarkedMessage } from './read-message.ts';
 import { type FlattenedMessage, Flattener } from './tokens.ts';
 
 /**
@@ -13,10 +13,10 @@ import { type FlattenedMessage, Flattener } from './tokens.ts';
  * a quote, because newer apps show it as one.
  */
 export function parseGoogleChat(text: string): MarkedMessage {
-  return readMessage(flatten(text), readStart);
+  return parseMarkedMessage(flattenMessage(text), parseLineStart);
 }
 
-function readStart(line: string, reading: Reading): LineStart {
+function parseLineStart(line: string, reading: ReadingMode): LineStart {
   const pattern = reading === 'strict' ? /^[>*-] (?=[^ \n])/ : /^(?:>|[*-][^\S\n])\s?/;
   const marker = pattern.exec(line)?.[0] ?? '';
   if (marker === '') return { kind: 'paragraph', length: 0 };
@@ -28,7 +28,7 @@ const TOKENS =
   /<(?:users\/[^<>\n]*|[a-z][a-z0-9+.-]*:[^<>\n]*|[^\s\p{Cf}<>|*_~`][^<>|\n]*\|[^<>\n]*)>/giu;
 const LINK = /^<(https?:\/\/[^\s|]+)\|([^|]+)>$/i;
 
-function flatten(text: string): FlattenedMessage {
+function flattenMessage(text: string): FlattenedMessage {
   const flattener = new Flattener();
   let from = 0;
   for (const { index, 0: token } of text.matchAll(TOKENS)) {

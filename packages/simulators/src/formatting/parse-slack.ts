@@ -1,5 +1,5 @@
-import type { LineStart, Reading } from './read-marks.ts';
-import { type MarkedMessage, readMessage } from './read-message.ts';
+import type { LineStart, ReadingMode } from './read-marks.ts';
+import { type MarkedMessage, parseMarkedMessage } from './read-message.ts';
 import { type FlattenedMessage, Flattener } from './tokens.ts';
 
 /**
@@ -14,10 +14,10 @@ import { type FlattenedMessage, Flattener } from './tokens.ts';
  * every interpretation (`Reading`).
  */
 export function parseSlack(text: string): MarkedMessage {
-  return readMessage(flatten(text), readStart);
+  return parseMarkedMessage(flattenMessage(text), parseLineStart);
 }
 
-function readStart(line: string, reading: Reading): LineStart {
+function parseLineStart(line: string, reading: ReadingMode): LineStart {
   const pattern = reading === 'strict' ? /^> (?=[^ \n])/ : /^\s*>\s?/;
   const length = pattern.exec(line)?.[0].length ?? 0;
   return { kind: length === 0 ? 'paragraph' : 'quote', length };
@@ -35,7 +35,7 @@ const LINK = /^<((?:https?:\/\/|mailto:)[^\s|`]+)(?:\|([^|]+))?>$/i;
 const NAME = /(?<!\w)@\w+/g;
 const EMOJI = /:[\w'+-]*[a-z][\w'+-]*:|:(?:[+-]1|100|1234):/g;
 
-function flatten(text: string): FlattenedMessage {
+function flattenMessage(text: string): FlattenedMessage {
   const flattener = new Flattener();
   let from = 0;
   const addText = (to: number) => {
@@ -62,20 +62,21 @@ function addCode(code: string, flattener: Flattener): void {
   for (const [token] of code.matchAll(/<[^<>\n]*>|[<>]|&(?!(?:amp|lt|gt);)/g)) {
     flattener.report('token', token);
   }
-  flattener.add(decode(code));
+  flattener.add(decodeEntities(code));
 }
 
 function addPiece(piece: string, flattener: Flattener): void {
   const entity = ENTITIES[piece];
   const [, url, label] = LINK.exec(piece) ?? [];
   if (entity !== undefined) flattener.add(entity);
-  else if (url !== undefined) flattener.addLink(decode(url), label && decode(label));
+  else if (url !== undefined)
+    flattener.addLink(decodeEntities(url), label && decodeEntities(label));
   else {
     flattener.report(/^<[@#!]/.test(piece) ? 'alive' : 'token', piece);
     flattener.add(piece);
   }
 }
 
-function decode(text: string): string {
+function decodeEntities(text: string): string {
   return text.replaceAll(/&(?:amp|lt|gt);/g, (entity) => ENTITIES[entity] ?? entity);
 }

@@ -10,7 +10,7 @@ export type Line = LineKind & {
 };
 
 /** The lines, ranges and marks found in a text under one reading. */
-export interface FoundMarks {
+export interface ParsedMarks {
   readonly lines: readonly Line[];
   readonly opaque: readonly OpaqueRange[];
   readonly pairs: readonly MarkerPair[];
@@ -21,7 +21,7 @@ export interface FoundMarks {
 /** The rules that differ between platforms whose marks are single characters. */
 export interface LineRules {
   /** Reads the quote mark, bullet or number at the start of a line. */
-  readonly readStart: (line: string, reading: Reading) => LineStart;
+  readonly readStart: (line: string, reading: ReadingMode) => LineStart;
   /** The text of each link that is written as a token, in order. */
   readonly links?: readonly LinkSpan[];
 }
@@ -39,7 +39,11 @@ export interface LinkSpan {
 export type LineStart = LineKind & { readonly length: number };
 
 /** Finds lines, then ranges that contain no marks, then marks. */
-export function readLines(text: string, reading: Reading, rules: LineRules): FoundMarks {
+export function parseMarkedLines(
+  text: string,
+  reading: ReadingMode,
+  rules: LineRules,
+): ParsedMarks {
   const taken = new Uint8Array(text.length);
   const { found, unpaired } = findMonospace(text);
   for (const { from, to } of found) taken.fill(1, from, to);
@@ -117,7 +121,7 @@ function findMonospace(text: string): { found: OpaqueRange[]; unpaired: number |
  * client may include everything. A loose reading drops trailing punctuation and markers, because a
  * client may exclude them.
  */
-function findUrls(line: string, start: number, reading: Reading): OpaqueRange[] {
+function findUrls(line: string, start: number, reading: ReadingMode): OpaqueRange[] {
   const found: OpaqueRange[] = [];
   for (const pattern of [SCHEME_URL, BARE_URL]) {
     for (const match of line.matchAll(pattern)) {
@@ -142,7 +146,12 @@ function trimBeforeLinks(url: OpaqueRange, links: readonly LinkSpan[]): OpaqueRa
  * Finds inline code in one line. The strict reading requires word boundaries and only text inside;
  * a loose reading accepts any pair of backticks.
  */
-function findCode(line: string, start: number, taken: Uint8Array, reading: Reading): OpaqueRange[] {
+function findCode(
+  line: string,
+  start: number,
+  taken: Uint8Array,
+  reading: ReadingMode,
+): OpaqueRange[] {
   const found: OpaqueRange[] = [];
   const isTick = (at: number) => line[at] === '`' && taken[start + at] === 0;
   let open = 0;
@@ -159,16 +168,21 @@ function findCode(line: string, start: number, taken: Uint8Array, reading: Readi
   return found;
 }
 
-function isCode(line: string, open: number, close: number, reading: Reading): boolean {
+function isCode(line: string, open: number, close: number, reading: ReadingMode): boolean {
   if (close - open < 2) return false;
   const first = getCharacterAt(line, open + 1);
   const last = getCharacterBefore(line, close);
-  if (!isInside(first, reading) || !isInside(last, reading)) return false;
+  if (!canBeInsideMark(first, reading) || !canBeInsideMark(last, reading)) return false;
   const before = getCharacterBefore(line, open);
   const after = getCharacterAt(line, close + 1);
   if (before === '\u2060' || after === '\u2060') return false;
   if (reading !== 'strict') return true;
-  return before !== '`' && after !== '`' && isEdge(before, reading) && isEdge(after, reading);
+  return (
+    before !== '`' &&
+    after !== '`' &&
+    canBeOutsideMark(before, reading) &&
+    canBeOutsideMark(after, reading)
+  );
 }
 
 /** A pair of markers in one line, as offsets in the whole text. */
@@ -190,7 +204,12 @@ const MARKERS = [
  * not occur between the two markers, because some clients then do not show the mark.
  * @param taken nonzero for characters that belong to another construct
  */
-function findMarks(line: string, start: number, taken: Uint8Array, reading: Reading): MarkerPair[] {
+function findMarks(
+  line: string,
+  start: number,
+  taken: Uint8Array,
+  reading: ReadingMode,
+): MarkerPair[] {
   return MARKERS.flatMap(([marker, type]) => {
     const pairs: MarkerPair[] = [];
     let open: number | undefined;
@@ -208,18 +227,18 @@ function findMarks(line: string, start: number, taken: Uint8Array, reading: Read
   });
 }
 
-function canOpenMark(line: string, at: number, marker: string, reading: Reading): boolean {
+function canOpenMark(line: string, at: number, marker: string, reading: ReadingMode): boolean {
   const before = getCharacterBefore(line, at);
   const after = getCharacterAt(line, at + 1);
   if (reading === 'strict' && (before === marker || after === marker)) return false;
-  return isEdge(before, reading) && isInside(after, reading);
+  return canBeOutsideMark(before, reading) && canBeInsideMark(after, reading);
 }
 
-function canCloseMark(line: string, at: number, marker: string, reading: Reading): boolean {
+function canCloseMark(line: string, at: number, marker: string, reading: ReadingMode): boolean {
   const before = getCharacterBefore(line, at);
   const after = getCharacterAt(line, at + 1);
   if (reading === 'strict' && (before === marker || after === marker)) return false;
-  return isInside(before, reading) && isEdge(after, reading);
+  return canBeInsideMark(before, reading) && canBeOutsideMark(after, reading);
 }
 
 /**
@@ -240,7 +259,7 @@ export function hasCrossing(pairs: readonly { from: number; to: number }[]): boo
  * readings also find marks that only some clients show; those clients may treat a word joiner as
  * white space or as a letter. A text is correct if all readings find the same marks.
  */
-export type Reading = 'strict' | 'loose' | 'loose-joiner-space' | 'loose-joiner-letter';
+export type ReadingMode = 'strict' | 'loose' | 'loose-joiner-space' | 'loose-joiner-letter';
 
 const WHITE_SPACE = /\s/;
 const PUNCTUATION = /[\p{P}$+<=>^`|~]/u;
@@ -264,7 +283,7 @@ const WORD_JOINER = '\u2060';
  * Whether this character may be directly outside a mark; undefined means the start or end of the
  * line.
  */
-function isEdge(character: string | undefined, reading: Reading): boolean {
+function canBeOutsideMark(character: string | undefined, reading: ReadingMode): boolean {
   if (character === undefined || WHITE_SPACE.test(character)) return true;
   if (PUNCTUATION.test(character)) return true;
   if (character === WORD_JOINER) return reading === 'loose-joiner-space';
@@ -274,7 +293,7 @@ function isEdge(character: string | undefined, reading: Reading): boolean {
 }
 
 /** Whether this character may be directly inside a mark. */
-function isInside(character: string | undefined, reading: Reading): boolean {
+function canBeInsideMark(character: string | undefined, reading: ReadingMode): boolean {
   if (character === undefined || WHITE_SPACE.test(character)) return false;
   if (character === WORD_JOINER) return reading === 'loose-joiner-letter';
   return reading !== 'strict' || !INVISIBLE.test(character);

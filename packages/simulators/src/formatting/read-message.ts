@@ -2,11 +2,11 @@ import {
   buildLines,
   type FormatRun,
   type FormattedLine,
-  findAmbiguous,
+  findAmbiguousText,
   getVisibleText,
   toLineRuns,
 } from './marked-lines.ts';
-import { type LineRules, type Reading, readLines } from './read-marks.ts';
+import { type LineRules, parseMarkedLines, type ReadingMode } from './read-marks.ts';
 import type { FlattenedMessage, TokenViolation } from './tokens.ts';
 
 /** A parsed message: its visible text and its violations. */
@@ -27,18 +27,22 @@ export type MessageViolation =
   | TokenViolation
   | { readonly kind: 'fence' | 'ambiguous'; readonly text: string };
 
-const OTHER_READINGS: readonly Reading[] = ['loose', 'loose-joiner-space', 'loose-joiner-letter'];
+const OTHER_READINGS: readonly ReadingMode[] = [
+  'loose',
+  'loose-joiner-space',
+  'loose-joiner-letter',
+];
 
 /** Parses a message without its tokens under every reading. */
-export function readMessage(
+export function parseMarkedMessage(
   { text, links, violations }: FlattenedMessage,
   readStart: LineRules['readStart'],
 ): MarkedMessage {
   const rules = { readStart, links };
-  const strict = readLines(text, 'strict', rules);
+  const strict = parseMarkedLines(text, 'strict', rules);
   const ambiguous = new Set(
     OTHER_READINGS.flatMap((reading) =>
-      findAmbiguous(text, strict, readLines(text, reading, rules)),
+      findAmbiguousText(text, strict, parseMarkedLines(text, reading, rules)),
     ),
   );
   // Marks are not allowed in the text of a link.

@@ -2,19 +2,19 @@ import { z } from 'zod';
 import { getOptions, getVisibleText, KIND, listComponents } from '../discord/components.ts';
 import type { DiscordDouble } from '../discord/discord-double.ts';
 import { parseDiscordMarkdown } from '../discord/parse-markdown.ts';
-import { describeParts, readPartsLine } from '../discord/parts-line.ts';
+import { describeSpecialParts, parsePartsLine } from '../discord/parts-line.ts';
 import { REAL_LIMITS } from '../discord/rate-limits.ts';
 import { startDiscordDouble } from '../discord/start-discord-double.ts';
 import type { VisibleMessage } from '../discord/transcript.ts';
 import type { Json } from '../discord/wire.ts';
-import { drawDiscord } from './draw/discord.ts';
+import { renderDiscord } from './draw/discord.ts';
 import { escapeText } from './draw/escape.ts';
 import type { PlayClock } from './play-clock.ts';
 import {
-  type MessageOnPlatform,
-  type PersonMessageOnPlatform,
-  type PlatformSide,
-  type ReactionOnPlatform,
+  type PlatformBackend,
+  type PlatformMessage,
+  type PlatformPersonMessage,
+  type PlatformReaction,
   SHOWN_CALLS,
 } from './side.ts';
 
@@ -31,22 +31,22 @@ const Command = z.looseObject({
 });
 type Command = z.infer<typeof Command>;
 
-export async function startDiscordSide(
+export async function startDiscordBackend(
   clock: PlayClock,
   port: number | undefined,
-): Promise<PlatformSide> {
+): Promise<PlatformBackend> {
   const double = await startDiscordDouble({
     clock: clock.now,
     limits: REAL_LIMITS,
     ...(port !== undefined && { port }),
   });
-  return new DiscordSide(double, clock);
+  return new DiscordBackend(double, clock);
 }
 
-class DiscordSide implements PlatformSide {
+class DiscordBackend implements PlatformBackend {
   readonly platform = 'discord';
   readonly can = { delete: true, press: true, thread: true, block: true };
-  readonly faults: PlatformSide['faults'];
+  readonly faults: PlatformBackend['faults'];
   readonly #double: DiscordDouble;
   readonly #clock: PlayClock;
   readonly #names = new Map<string, string>();
@@ -59,7 +59,7 @@ class DiscordSide implements PlatformSide {
   constructor(double: DiscordDouble, clock: PlayClock) {
     this.#double = double;
     this.#clock = clock;
-    this.faults = createFaults(double);
+    this.faults = createFaultActions(double);
     this.#names.set(double.me.id, double.me.username);
   }
 
@@ -110,7 +110,7 @@ class DiscordSide implements PlatformSide {
     mention,
     replyTo,
     file,
-  }: PersonMessageOnPlatform): string | undefined {
+  }: PlatformPersonMessage): string | undefined {
     const command = /^\/(\S+)\s*(.*)$/su.exec(text);
     const known = this.#commands().find(({ name }) => name === command?.[1]);
     if (known !== undefined && !mention) {
@@ -119,7 +119,7 @@ class DiscordSide implements PlatformSide {
       this.#interactions.push({ id, chat: channel, from });
       return undefined;
     }
-    const parts = readPartsLine(text);
+    const parts = parsePartsLine(text);
     if (parts !== undefined) return this.#double.say({ channel, from, replyTo, ...parts }).id;
     return this.#double.say({
       ...{ channel, from, replyTo },
@@ -136,7 +136,7 @@ class DiscordSide implements PlatformSide {
     this.#double.erase(chat, message);
   }
 
-  react({ chat: channel, message, from, emoji, gone }: ReactionOnPlatform): void {
+  react({ chat: channel, message, from, emoji, gone }: PlatformReaction): void {
     this.#double.react({ channel, message, from, emoji, gone });
     const place = `${message} ${emoji}`;
     const known = this.#reactors.get(place) ?? new Set<string>();
@@ -147,7 +147,7 @@ class DiscordSide implements PlatformSide {
 
   press(channel: string, message: string, from: string, label: string): void {
     const shown = this.#all(channel).find(({ id }) => id === message);
-    const found = listPressables(shown?.message.components ?? []).find(
+    const found = listPressableComponents(shown?.message.components ?? []).find(
       (one) => one.label === label,
     );
     if (found === undefined) throw new Error(`There is no button "${label}".`);
@@ -160,7 +160,7 @@ class DiscordSide implements PlatformSide {
     this.#double.clearFaults();
   }
 
-  messages(chat: string): MessageOnPlatform[] {
+  messages(chat: string): PlatformMessage[] {
     return this.#all(chat).map((message) => this.#message(message));
   }
 
@@ -210,22 +210,22 @@ class DiscordSide implements PlatformSide {
     return all.sort((a, b) => (BigInt(a.id) < BigInt(b.id) ? -1 : 1));
   }
 
-  #message(shown: VisibleMessage & { readonly onlyFor?: string }): MessageOnPlatform {
+  #message(shown: VisibleMessage & { readonly onlyFor?: string }): PlatformMessage {
     const { id, from, edited, attachments, message, replyTo, onlyFor } = shown;
     const { tree, violations } = parseDiscordMarkdown(getVisibleText(message));
     const name = (source: string) => this.#nameOf(source);
-    const parts = describeParts(message);
+    const parts = describeSpecialParts(message);
     const isNotice = message.type === 18;
     return {
       ...{ id, from, at: Date.parse(message.timestamp), isEdited: edited, replyTo, onlyFor },
       text: [shown.visible.replaceAll(/<@!?\d+>/g, name), ...parts].filter(Boolean).join('\n'),
       html:
-        drawDiscord(tree, name) + parts.map((part) => `<div>${escapeText(part)}</div>`).join(''),
+        renderDiscord(tree, name) + parts.map((part) => `<div>${escapeText(part)}</div>`).join(''),
       files: attachments.map(({ filename, content_type = 'application/octet-stream', url }) => ({
         ...{ name: filename, type: content_type },
         read: async () => new Uint8Array(await (await fetch(url)).arrayBuffer()),
       })),
-      buttons: listPressables(message.components).map(({ label }) => label),
+      buttons: listPressableComponents(message.components).map(({ label }) => label),
       reactions: shown.reactions.flatMap(({ emoji, me }) => [
         ...(me ? [[emoji.name, 'bot'] as const] : []),
         ...[...(this.#reactors.get(`${id} ${emoji.name}`) ?? [])].map(
@@ -251,7 +251,7 @@ interface PressableComponent {
 }
 
 /** The buttons of a message and the options of its menus, which a player selects like buttons. */
-function listPressables(components: readonly Json[]): readonly PressableComponent[] {
+function listPressableComponents(components: readonly Json[]): readonly PressableComponent[] {
   return listComponents(components).flatMap((component): readonly PressableComponent[] => {
     const { type, label, custom_id: customId, disabled } = component;
     if (typeof customId !== 'string' || disabled === true) return [];
@@ -277,7 +277,7 @@ function parseOptions({ options }: Command, text: string): Record<string, string
   return text === '' || first === undefined ? {} : { [first.name]: text };
 }
 
-function createFaults(double: DiscordDouble): PlatformSide['faults'] {
+function createFaultActions(double: DiscordDouble): PlatformBackend['faults'] {
   const callIn = (chat: string | undefined) => ({
     call: 'POST /channels/',
     ...(chat !== undefined && { channel: chat }),

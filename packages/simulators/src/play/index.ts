@@ -1,8 +1,7 @@
 export { createPlayClock, type PlayClock } from './play-clock.ts';
 export {
   CODES,
-  type Difference,
-  describeDifference,
+  describeSceneDifference,
   type PlayOptions,
   playScene,
   type RecordedMessage,
@@ -10,6 +9,7 @@ export {
   readScene,
   recordScene,
   type Scene,
+  type SceneDifference,
   type SceneLine,
   writeScene,
 } from './scene.ts';

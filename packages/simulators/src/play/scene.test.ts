@@ -1,6 +1,6 @@
 import { Telegraf } from 'telegraf';
 import { afterEach, describe, expect, it } from 'vitest';
-import { describeDifference, playScene, readScene, recordScene, writeScene } from './scene.ts';
+import { describeSceneDifference, playScene, readScene, recordScene, writeScene } from './scene.ts';
 import type { StartedSimulator } from './start.ts';
 import { startSimulator } from './start.ts';
 
@@ -82,7 +82,7 @@ describe('recording and playing a scene', () => {
     const differences = await playScene(await withBot('You wrote'), scene, {
       ...{ patienceMs: 4_000, settleMs: 300 },
     });
-    expect(differences.map(describeDifference)).toEqual([
+    expect(differences.map(describeSceneDifference)).toEqual([
       'ann bot:1 is different\n  expected: {"text":"You said: hello"}\n  seen:     {"text":"You wrote: hello"}',
       'ann bot:2 is missing: {"matches":"^You"}',
       'bo bot:1 was not expected: {"text":"You wrote: hello"}',

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { Simulator } from './simulator.ts';
-import { Act, type SimulatedMessage, type SimulatedWorld } from './world.ts';
+import { PlayerAct, type SimulatedMessage, type SimulatedWorld } from './world.ts';
 
 /** The visible part of one of the bot's messages; absent fields are not compared. */
 const Shown = z.strictObject({
@@ -24,7 +24,10 @@ const at = z.number().min(0).optional();
  * One line of a scene; `at` is in ms since the start of the recording and has no effect on
  * playback.
  */
-const SceneLine = z.union([z.strictObject({ at, act: Act }), z.strictObject({ at, shown: Shown })]);
+const SceneLine = z.union([
+  z.strictObject({ at, act: PlayerAct }),
+  z.strictObject({ at, shown: Shown }),
+]);
 export type SceneLine = z.infer<typeof SceneLine>;
 
 /**
@@ -122,7 +125,7 @@ export interface PlayOptions {
   readonly ignore?: readonly RegExp[];
 }
 
-export type Difference =
+export type SceneDifference =
   | { readonly kind: 'missing'; readonly expected: RecordedMessage }
   | {
       readonly kind: 'different';
@@ -131,7 +134,7 @@ export type Difference =
     }
   | { readonly kind: 'unexpected'; readonly seen: RecordedMessage }
   /** An act that was impossible, such as pressing a missing button. */
-  | { readonly kind: 'impossible'; readonly act: Act; readonly reason: string };
+  | { readonly kind: 'impossible'; readonly act: PlayerAct; readonly reason: string };
 
 /** Approval and pairing codes, which differ on every run. */
 export const CODES = /(?<=\b(?:approve|deny|pair|code is) )[A-Z0-9]{6,8}\b/g;
@@ -148,11 +151,11 @@ export async function playScene(
   simulator: Simulator,
   scene: Scene,
   { patienceMs = TIMEOUT_MS, settleMs = SETTLE_MS, ignore = [CODES] }: PlayOptions = {},
-): Promise<Difference[]> {
+): Promise<SceneDifference[]> {
   const isSame = (expected: RecordedMessage, seen: RecordedMessage | undefined) =>
     matchesExpected(expected, seen, ignore);
   const expected = new Map<string, RecordedMessage>();
-  const impossible: Difference[] = [];
+  const impossible: SceneDifference[] = [];
   for (const line of scene) {
     if ('act' in line) {
       const { act } = line;
@@ -171,7 +174,7 @@ export async function playScene(
   const texts = () => JSON.stringify([...collectBotMessages(simulator.world())]);
   await waitUntil(simulator, () => false, { patienceMs: settleMs, settleMs }, texts);
   const seen = collectBotMessages(simulator.world());
-  const differences = [...expected].flatMap(([key, one]): Difference[] => {
+  const differences = [...expected].flatMap(([key, one]): SceneDifference[] => {
     const now = seen.get(key);
     if (isSame(one, now)) return [];
     if (now === undefined) return [{ kind: 'missing', expected: one }];
@@ -185,7 +188,7 @@ export async function playScene(
   ];
 }
 
-export function describeDifference(difference: Difference): string {
+export function describeSceneDifference(difference: SceneDifference): string {
   const placeOf = ({ chat, message }: RecordedMessage) => `${chat} ${message}`;
   switch (difference.kind) {
     case 'missing':

@@ -1,34 +1,34 @@
 import type { ChangeNotifier } from '../changes.ts';
-import type { FaultName, Platform, PlatformAbilities, SimulatedCall } from './world.ts';
+import type { FaultName, Platform, PlatformFeatures, SimulatedCall } from './world.ts';
 
 /**
  * The platform-specific part of a simulator. People, chats and messages have the platform's own ids
  * in this interface.
  */
-export interface PlatformSide {
+export interface PlatformBackend {
   readonly platform: Platform;
   readonly bot: string;
   /** The settings for a Parley account that connects to this platform. */
   readonly settings: Readonly<Record<string, unknown>>;
   readonly changes: ChangeNotifier;
-  readonly can: PlatformAbilities;
+  readonly can: PlatformFeatures;
   readonly faults: Partial<Record<FaultName, (aim: FaultAim) => void>>;
   addPerson(name: string, nth: number): string;
   directChat(person: string): string;
   addGroup(title: string, members: readonly string[]): string;
   addThread?(group: string, title: string, from: string): string;
-  setBot(place: LocationOnPlatform, isIn: boolean): void;
+  setBot(place: PlatformLocation, isIn: boolean): void;
   /** Resolves with the id of the message, if it has one. */
-  say(saying: PersonMessageOnPlatform): string | undefined | Promise<string | undefined>;
+  say(saying: PlatformPersonMessage): string | undefined | Promise<string | undefined>;
   edit(chat: string, message: string, from: string, text: string): unknown;
   delete?(chat: string, message: string, from: string): unknown;
-  react(reaction: ReactionOnPlatform): unknown;
+  react(reaction: PlatformReaction): unknown;
   press?(chat: string, message: string, from: string, label: string): unknown;
   clearFaults(): void;
-  messages(chat: string): readonly MessageOnPlatform[];
+  messages(chat: string): readonly PlatformMessage[];
   isTyping(chat: string): boolean;
   /** The notice that one person received about their latest button press in the chat. */
-  notice?(chat: string): NoticeOnPlatform | undefined;
+  notice?(chat: string): PlatformNotice | undefined;
   commands(): readonly { readonly name: string; readonly description: string }[];
   calls(): readonly SimulatedCall[];
   close(): Promise<void>;
@@ -40,18 +40,18 @@ export interface FaultAim {
   readonly times: number;
 }
 
-export interface NoticeOnPlatform {
+export interface PlatformNotice {
   readonly to: string;
   readonly text: string;
   readonly at: number;
 }
 
-export interface LocationOnPlatform {
+export interface PlatformLocation {
   readonly chat: string;
   readonly kind: 'direct' | 'group' | 'thread';
 }
 
-export interface PersonMessageOnPlatform {
+export interface PlatformPersonMessage {
   readonly chat: string;
   readonly from: string;
   readonly text: string;
@@ -62,7 +62,7 @@ export interface PersonMessageOnPlatform {
     | undefined;
 }
 
-export interface ReactionOnPlatform {
+export interface PlatformReaction {
   readonly chat: string;
   readonly message: string;
   readonly from: string;
@@ -70,13 +70,13 @@ export interface ReactionOnPlatform {
   readonly gone: boolean;
 }
 
-export interface FileOnPlatform {
+export interface PlatformFile {
   readonly name: string;
   readonly type: string;
   read(): Uint8Array | Promise<Uint8Array>;
 }
 
-export interface MessageOnPlatform {
+export interface PlatformMessage {
   readonly id: string;
   readonly from: 'bot' | string;
   readonly at: number;
@@ -87,7 +87,7 @@ export interface MessageOnPlatform {
   readonly isGrowing?: boolean;
   readonly onlyFor?: string | undefined;
   readonly replyTo?: string | undefined;
-  readonly files: readonly FileOnPlatform[];
+  readonly files: readonly PlatformFile[];
   readonly buttons: readonly string[];
   /** Emoji and the keys of those who added them: `bot` or a person. */
   readonly reactions: readonly (readonly [emoji: string, by: string])[];

@@ -1,11 +1,11 @@
 import { createUniqueKey, slugify } from './keys.ts';
 import type { PlayClock } from './play-clock.ts';
-import type { FileOnPlatform, MessageOnPlatform, PlatformSide } from './side.ts';
+import type { PlatformBackend, PlatformFile, PlatformMessage } from './side.ts';
 import {
-  Act,
-  type ActOf,
   PLATFORM_NAMES,
   type Platform,
+  PlayerAct,
+  type PlayerActOf,
   type SimulatedMessage,
   type SimulatedWorld,
 } from './world.ts';
@@ -25,9 +25,9 @@ export interface Simulator {
    * Performs an act and resolves with the key of the object it created, if any; throws an error
    * with a readable reason.
    */
-  act(act: Act): Promise<string | undefined>;
+  act(act: PlayerAct): Promise<string | undefined>;
   /** Returns a file of a message by its index. */
-  file(chat: string, message: string, index: number): FileOnPlatform | undefined;
+  file(chat: string, message: string, index: number): PlatformFile | undefined;
   /**
    * Calls the watcher on every change and before each act; returns a function that unsubscribes the
    * watcher.
@@ -46,7 +46,7 @@ export interface Simulator {
 
 export interface Watcher {
   readonly change?: () => void;
-  readonly act?: (act: Act) => void;
+  readonly act?: (act: PlayerAct) => void;
 }
 
 interface Person {
@@ -77,19 +77,19 @@ const DRAFT = 'draft';
  * Creates a simulator of one platform with the people You, Ann and Bo, a direct chat with each, and
  * a group of all three.
  */
-export function createSimulator(side: PlatformSide, clock: PlayClock): Simulator {
+export function createSimulator(side: PlatformBackend, clock: PlayClock): Simulator {
   return new PlatformSimulator(side, clock);
 }
 
 class PlatformSimulator implements Simulator {
-  readonly #side: PlatformSide;
+  readonly #side: PlatformBackend;
   readonly #clock: PlayClock;
   readonly #people = new Map<string, Person>();
   readonly #chats = new Map<string, Chat>();
   readonly #watchers = new Set<Watcher>();
   #isDue = false;
 
-  constructor(side: PlatformSide, clock: PlayClock) {
+  constructor(side: PlatformBackend, clock: PlayClock) {
     this.#side = side;
     this.#clock = clock;
     for (const name of ['You', 'Ann', 'Bo']) this.#addPerson(name);
@@ -135,15 +135,15 @@ class PlatformSimulator implements Simulator {
     };
   }
 
-  async act(given: Act): Promise<string | undefined> {
-    const act = Act.parse(given);
+  async act(given: PlayerAct): Promise<string | undefined> {
+    const act = PlayerAct.parse(given);
     for (const watcher of this.#watchers) watcher.act?.(act);
     const made = await this.#do(act);
     this.#changed();
     return made;
   }
 
-  file(chatKey: string, message: string, index: number): FileOnPlatform | undefined {
+  file(chatKey: string, message: string, index: number): PlatformFile | undefined {
     const chat = this.#chat(chatKey);
     const id = this.#idOf(chat, message);
     return this.#side.messages(chat.id).find((one) => one.id === id)?.files[index];
@@ -179,7 +179,7 @@ class PlatformSimulator implements Simulator {
     return this.#side.close();
   }
 
-  async #do(act: Act): Promise<string | undefined> {
+  async #do(act: PlayerAct): Promise<string | undefined> {
     const side = this.#side;
     switch (act.kind) {
       case 'say':
@@ -210,7 +210,7 @@ class PlatformSimulator implements Simulator {
     }
   }
 
-  async #say({ chat: chatKey, from, text, mention, replyTo, file }: ActOf<'say'>) {
+  async #say({ chat: chatKey, from, text, mention, replyTo, file }: PlayerActOf<'say'>) {
     const chat = this.#chat(chatKey);
     const id = await this.#side.say({
       chat: chat.id,
@@ -225,14 +225,14 @@ class PlatformSimulator implements Simulator {
     return chat.keys.get(id);
   }
 
-  async #flood({ count, text, ...rest }: ActOf<'flood'>): Promise<undefined> {
+  async #flood({ count, text, ...rest }: PlayerActOf<'flood'>): Promise<undefined> {
     for (let nth = 1; nth <= count; nth += 1) {
       await this.#say({ ...rest, kind: 'say', text: `${text} ${nth}` });
     }
   }
 
   async #onMessage(
-    act: ActOf<'edit'> | ActOf<'delete'> | ActOf<'react'> | ActOf<'press'>,
+    act: PlayerActOf<'edit'> | PlayerActOf<'delete'> | PlayerActOf<'react'> | PlayerActOf<'press'>,
   ): Promise<undefined> {
     const side = this.#side;
     const chat = this.#chat(act.chat);
@@ -268,7 +268,7 @@ class PlatformSimulator implements Simulator {
     return key;
   }
 
-  #addGroup({ name, members }: ActOf<'group'>): string {
+  #addGroup({ name, members }: PlayerActOf<'group'>): string {
     const all = [...new Set(['you', ...members])];
     const id = this.#side.addGroup(
       name,
@@ -279,7 +279,7 @@ class PlatformSimulator implements Simulator {
     return key;
   }
 
-  #addThread({ chat, from, name }: ActOf<'thread'>): string {
+  #addThread({ chat, from, name }: PlayerActOf<'thread'>): string {
     const parent = this.#chat(chat);
     if (this.#side.addThread === undefined)
       throw createUnsupportedError(this.platform, 'has no threads');
@@ -295,7 +295,7 @@ class PlatformSimulator implements Simulator {
     this.#chats.set(chat.key, { ...chat, isBotIn: true, keys: new Map(), counts: new Map() });
   }
 
-  #setBot({ chat: key, isIn }: ActOf<'bot'>): undefined {
+  #setBot({ chat: key, isIn }: PlayerActOf<'bot'>): undefined {
     const chat = this.#chat(key);
     if (chat.kind === 'thread')
       throw new Error('A bot can be added to or removed from a group, but not a thread.');
@@ -306,7 +306,7 @@ class PlatformSimulator implements Simulator {
       if (one === chat || one.parent === key) one.isBotIn = isIn;
   }
 
-  #fault({ fault, chat, seconds = 5, times = 1 }: ActOf<'fault'>): undefined {
+  #fault({ fault, chat, seconds = 5, times = 1 }: PlayerActOf<'fault'>): undefined {
     const strike = this.#side.faults[fault];
     if (strike === undefined)
       throw createUnsupportedError(this.platform, `has no fault "${fault}"`);
@@ -326,7 +326,7 @@ class PlatformSimulator implements Simulator {
     return found.map((message) => this.#shown(chat, message));
   }
 
-  #shown(chat: Chat, message: MessageOnPlatform): SimulatedMessage {
+  #shown(chat: Chat, message: PlatformMessage): SimulatedMessage {
     const { id, from, files, reactions, replyTo, onlyFor, ...rest } = message;
     const emojis = [...new Set(reactions.map(([emoji]) => emoji))];
     return {

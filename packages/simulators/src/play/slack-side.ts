@@ -1,30 +1,30 @@
 import { findEmojiName } from '../slack/emoji.ts';
 import { REAL_LIMITS } from '../slack/rate-limits.ts';
-import type { Names } from '../slack/rich-text.ts';
+import type { DisplayNames } from '../slack/rich-text.ts';
 import type { SlackDouble } from '../slack/slack-double.ts';
 import { startSlackDouble } from '../slack/start-slack-double.ts';
 import type { VisibleMessage } from '../slack/visible.ts';
-import { drawSlack } from './draw/slack.ts';
+import { renderSlack } from './draw/slack.ts';
 import type { PlayClock } from './play-clock.ts';
 import {
-  type MessageOnPlatform,
-  type PersonMessageOnPlatform,
-  type PlatformSide,
-  type ReactionOnPlatform,
+  type PlatformBackend,
+  type PlatformMessage,
+  type PlatformPersonMessage,
+  type PlatformReaction,
   SHOWN_CALLS,
 } from './side.ts';
 
 /** Starts the Slack double, to which the bot connects in Socket Mode. */
-export async function startSlackSide(
+export async function startSlackBackend(
   clock: PlayClock,
   port: number | undefined,
-): Promise<PlatformSide> {
+): Promise<PlatformBackend> {
   const double = await startSlackDouble({
     clock: clock.now,
     limits: REAL_LIMITS,
     ...(port !== undefined && { port }),
   });
-  return new SlackSide(double);
+  return new SlackBackend(double);
 }
 
 interface ChatLocation {
@@ -33,10 +33,10 @@ interface ChatLocation {
   readonly thread?: string;
 }
 
-class SlackSide implements PlatformSide {
+class SlackBackend implements PlatformBackend {
   readonly platform = 'slack';
   readonly can = { delete: true, press: true, thread: true, block: false };
-  readonly faults: PlatformSide['faults'];
+  readonly faults: PlatformBackend['faults'];
   readonly #double: SlackDouble;
   readonly #names = new Map<string, string>();
   /** The threads that a player has opened; replies in other threads appear in the channel. */
@@ -44,7 +44,7 @@ class SlackSide implements PlatformSide {
 
   constructor(double: SlackDouble) {
     this.#double = double;
-    this.faults = createFaults(double);
+    this.faults = createFaultActions(double);
     this.#names.set(double.me.id, double.me.name);
   }
 
@@ -91,7 +91,7 @@ class SlackSide implements PlatformSide {
     this.#double.setBot(chat, isIn);
   }
 
-  say({ chat, from, text, mention, replyTo, file }: PersonMessageOnPlatform): string | undefined {
+  say({ chat, from, text, mention, replyTo, file }: PlatformPersonMessage): string | undefined {
     const { channel, thread } = parseLocation(chat);
     const [, command, rest] = /^(\/\S+)\s*(.*)$/su.exec(text) ?? [];
     // Slack does not run commands in threads, so text that starts with `/` is sent as a message.
@@ -115,7 +115,7 @@ class SlackSide implements PlatformSide {
     this.#double.erase(parseLocation(chat).channel, message);
   }
 
-  react({ chat, message, from, emoji, gone }: ReactionOnPlatform): void {
+  react({ chat, message, from, emoji, gone }: PlatformReaction): void {
     const name = findEmojiName(emoji);
     if (name === undefined) throw new Error(`The double does not support the emoji ${emoji}.`);
     this.#double.react({ channel: parseLocation(chat).channel, ts: message, from, name, gone });
@@ -129,7 +129,7 @@ class SlackSide implements PlatformSide {
     this.#double.clearFaults();
   }
 
-  messages(chat: string): MessageOnPlatform[] {
+  messages(chat: string): PlatformMessage[] {
     const { channel, thread } = parseLocation(chat);
     return this.#double
       .conversation(channel)
@@ -171,11 +171,11 @@ class SlackSide implements PlatformSide {
     return message?.threadTs ?? ts;
   }
 
-  #message(shown: VisibleMessage, thread: string | undefined): MessageOnPlatform {
+  #message(shown: VisibleMessage, thread: string | undefined): PlatformMessage {
     const { ts, threadTs, from, at, text, blocks, edits, isGrowing, onlyFor, ...rest } = shown;
     const { files, buttons, reactions, violations } = rest;
     return {
-      ...{ id: ts, from, at, text, html: drawSlack(blocks, this.#shownNames()) },
+      ...{ id: ts, from, at, text, html: renderSlack(blocks, this.#shownNames()) },
       ...{ isEdited: edits > 0, isGrowing, onlyFor, buttons, reactions, violations },
       ...(threadTs !== undefined && threadTs !== thread && { replyTo: threadTs }),
       files: files.map(({ id, name, type }) => ({
@@ -185,13 +185,13 @@ class SlackSide implements PlatformSide {
     };
   }
 
-  #shownNames(): Names {
+  #shownNames(): DisplayNames {
     const name = (id: string) => this.#names.get(id) ?? id;
     return { user: name, channel: name };
   }
 }
 
-function createFaults(double: SlackDouble): PlatformSide['faults'] {
+function createFaultActions(double: SlackDouble): PlatformBackend['faults'] {
   const callIn = (chat: string | undefined, times: number) => ({
     ...{ method: 'chat.postMessage', times },
     ...(chat !== undefined && { channel: parseLocation(chat).channel }),

@@ -1,5 +1,5 @@
 import { createPlayClock, type PlayClock } from './play-clock.ts';
-import type { PlatformSide } from './side.ts';
+import type { PlatformBackend } from './side.ts';
 import { createSimulator, type Simulator } from './simulator.ts';
 import type { Platform } from './world.ts';
 
@@ -29,28 +29,28 @@ export async function startSimulator(
   { port, clock = createPlayClock() }: SimulatorOptions = {},
 ): Promise<StartedSimulator> {
   if (platform === 'whatsapp') {
-    const { startWhatsAppSide } = await import('./whatsapp-side.ts');
-    const side = await startWhatsAppSide(clock, port);
+    const { startWhatsAppBackend } = await import('./whatsapp-side.ts');
+    const side = await startWhatsAppBackend(clock, port);
     const { certificate } = side;
     return Object.assign(createSimulator(side, clock), {
       certificate,
       scan: (code: string) => side.scan(code),
     });
   }
-  return createSimulator(await startSide(platform, clock, port), clock);
+  return createSimulator(await startBackend(platform, clock, port), clock);
 }
 
-async function startSide(
+async function startBackend(
   platform: Exclude<Platform, 'whatsapp'>,
   clock: PlayClock,
   port: number | undefined,
-): Promise<PlatformSide> {
+): Promise<PlatformBackend> {
   switch (platform) {
     case 'telegram':
-      return (await import('./telegram-side.ts')).startTelegramSide(clock, port);
+      return (await import('./telegram-side.ts')).startTelegramBackend(clock, port);
     case 'discord':
-      return (await import('./discord-side.ts')).startDiscordSide(clock, port);
+      return (await import('./discord-side.ts')).startDiscordBackend(clock, port);
     case 'slack':
-      return (await import('./slack-side.ts')).startSlackSide(clock, port);
+      return (await import('./slack-side.ts')).startSlackBackend(clock, port);
   }
 }

@@ -3,15 +3,15 @@ import type { FileKind } from '../telegram/files.ts';
 import { startTelegramDouble } from '../telegram/start-telegram-double.ts';
 import type { TelegramDouble } from '../telegram/telegram-double.ts';
 import type { VisibleMessage } from '../telegram/transcript.ts';
-import { drawTelegram } from './draw/telegram.ts';
+import { renderTelegram } from './draw/telegram.ts';
 import type { PlayClock } from './play-clock.ts';
 import {
-  type FileOnPlatform,
-  type MessageOnPlatform,
-  type NoticeOnPlatform,
-  type PersonMessageOnPlatform,
-  type PlatformSide,
-  type ReactionOnPlatform,
+  type PlatformBackend,
+  type PlatformFile,
+  type PlatformMessage,
+  type PlatformNotice,
+  type PlatformPersonMessage,
+  type PlatformReaction,
   SHOWN_CALLS,
 } from './side.ts';
 
@@ -22,16 +22,16 @@ const FIRST_GROUP = -1_001_000_000_000;
 const TYPING_MS = 5_000;
 const DRAFT_MS = 30_000;
 
-export async function startTelegramSide(
+export async function startTelegramBackend(
   clock: PlayClock,
   port: number | undefined,
-): Promise<PlatformSide> {
+): Promise<PlatformBackend> {
   const double = await startTelegramDouble({
     clock: clock.now,
     limits: REAL_LIMITS,
     ...(port !== undefined && { port }),
   });
-  return new TelegramSide(double, clock);
+  return new TelegramBackend(double, clock);
 }
 
 interface ChatLocation {
@@ -39,17 +39,17 @@ interface ChatLocation {
   readonly thread?: number;
 }
 
-class TelegramSide implements PlatformSide {
+class TelegramBackend implements PlatformBackend {
   readonly platform = 'telegram';
   readonly can = { delete: false, press: true, thread: true, block: true };
-  readonly faults: PlatformSide['faults'];
+  readonly faults: PlatformBackend['faults'];
   readonly #double: TelegramDouble;
   readonly #clock: PlayClock;
   readonly #names = new Map<number, string>();
   readonly #groups = new Map<number, string>();
   readonly #threads = new Map<string, string>();
   /** People's files and reactions by chat and message; the transcript does not keep them. */
-  readonly #files = new Map<string, FileOnPlatform>();
+  readonly #files = new Map<string, PlatformFile>();
   readonly #reactions = new Map<string, Map<number, string>>();
   /** The latest button press in each chat. */
   readonly #presses = new Map<string, { readonly query: string; readonly from: string }>();
@@ -58,7 +58,7 @@ class TelegramSide implements PlatformSide {
   constructor(double: TelegramDouble, clock: PlayClock) {
     this.#double = double;
     this.#clock = clock;
-    this.faults = createFaults(double);
+    this.faults = createFaultActions(double);
   }
 
   get bot() {
@@ -105,7 +105,7 @@ class TelegramSide implements PlatformSide {
     this.#double.setAccess(Number(chat), isIn ? 'open' : out);
   }
 
-  say({ chat, from, text, mention, replyTo, file }: PersonMessageOnPlatform): string {
+  say({ chat, from, text, mention, replyTo, file }: PlatformPersonMessage): string {
     const place = parseLocation(chat);
     const sent = this.#double.say({
       chat: this.#known(place.chat),
@@ -127,7 +127,7 @@ class TelegramSide implements PlatformSide {
     this.#double.reword(parseLocation(chat).chat, Number(message), text);
   }
 
-  react({ chat, message, from, emoji, gone }: ReactionOnPlatform): void {
+  react({ chat, message, from, emoji, gone }: PlatformReaction): void {
     const place = `${parseLocation(chat).chat} ${message}`;
     const known = this.#reactions.get(place) ?? new Map<number, string>();
     this.#reactions.set(place, known);
@@ -146,7 +146,7 @@ class TelegramSide implements PlatformSide {
     this.#presses.set(chat, { query: this.#double.press(press), from });
   }
 
-  notice(chat: string): NoticeOnPlatform | undefined {
+  notice(chat: string): PlatformNotice | undefined {
     const press = this.#presses.get(chat);
     if (press === undefined) return undefined;
     const answers = this.#double.calls('answerCallbackQuery');
@@ -159,7 +159,7 @@ class TelegramSide implements PlatformSide {
     this.#double.clearFaults();
   }
 
-  messages(chat: string): MessageOnPlatform[] {
+  messages(chat: string): PlatformMessage[] {
     const place = parseLocation(chat);
     const all = this.#double.conversation(place.chat);
     const here = all.filter(({ threadId }) => threadId === place.thread);
@@ -211,7 +211,7 @@ class TelegramSide implements PlatformSide {
     return { id: Number(id), first_name: this.#names.get(Number(id)) ?? `User ${id}` };
   }
 
-  #message(message: VisibleMessage): MessageOnPlatform {
+  #message(message: VisibleMessage): PlatformMessage {
     const { chatId, messageId, from, at, text, entities, edits, replyTo, threadId } = message;
     const place = `${chatId} ${messageId}`;
     const sent = message.file && toPlatformFile(message.file);
@@ -222,7 +222,7 @@ class TelegramSide implements PlatformSide {
     return {
       id: String(messageId),
       from: String(from),
-      ...{ at, text, html: drawTelegram(text, entities), isEdited: edits > 0 },
+      ...{ at, text, html: renderTelegram(text, entities), isEdited: edits > 0 },
       // Every message in a topic is a reply to the topic's first message.
       ...(replyTo !== undefined && replyTo !== threadId && { replyTo: String(replyTo) }),
       files: file === undefined ? [] : [file],
@@ -236,7 +236,7 @@ class TelegramSide implements PlatformSide {
   }
 
   /** The draft of a streamed text, until its final message is sent. */
-  #draftIn(chat: number, messages: readonly MessageOnPlatform[]): MessageOnPlatform | undefined {
+  #draftIn(chat: number, messages: readonly PlatformMessage[]): PlatformMessage | undefined {
     const draft = this.#double.drafts().findLast(({ chatId }) => chatId === chat);
     if (draft === undefined) return undefined;
     const known = this.#drafts.get(chat);
@@ -247,13 +247,13 @@ class TelegramSide implements PlatformSide {
     const isOver = last !== undefined && (last.at >= at || last.text.startsWith(text.slice(0, 20)));
     if (text === '' || isOver || this.#clock.now() - at > DRAFT_MS) return undefined;
     return {
-      ...{ id: 'draft', from: 'bot', at, text, html: drawTelegram(text, []), isEdited: false },
+      ...{ id: 'draft', from: 'bot', at, text, html: renderTelegram(text, []), isEdited: false },
       ...{ isGrowing: true, files: [], buttons: [], reactions: [], violations: [] },
     };
   }
 }
 
-function createFaults(double: TelegramDouble): PlatformSide['faults'] {
+function createFaultActions(double: TelegramDouble): PlatformBackend['faults'] {
   const method = 'sendMessage';
   const refuse = (code: number, description: string) =>
     ({ kind: 'refuse', code, description, method }) as const;
@@ -307,7 +307,7 @@ const TYPES: Readonly<Record<string, string>> = {
   txt: 'text/plain',
 };
 
-function toPlatformFile({ name, bytes }: NonNullable<VisibleMessage['file']>): FileOnPlatform {
+function toPlatformFile({ name, bytes }: NonNullable<VisibleMessage['file']>): PlatformFile {
   const type = TYPES[name.split('.').at(-1)?.toLowerCase() ?? ''] ?? 'application/octet-stream';
   return { name, type, read: () => bytes };
 }

@@ -4,14 +4,14 @@ import type { Attachment } from '../whatsapp/read-content.ts';
 import { startWhatsAppDouble } from '../whatsapp/start-whatsapp-double.ts';
 import type { VisibleMessage } from '../whatsapp/transcript.ts';
 import type { WhatsAppDouble } from '../whatsapp/whatsapp-double.ts';
-import { drawMarkedLines } from './draw/marked-lines.ts';
+import { renderMarkedLines } from './draw/marked-lines.ts';
 import type { PlayClock } from './play-clock.ts';
 import {
-  type FileOnPlatform,
-  type MessageOnPlatform,
-  type PersonMessageOnPlatform,
-  type PlatformSide,
-  type ReactionOnPlatform,
+  type PlatformBackend,
+  type PlatformFile,
+  type PlatformMessage,
+  type PlatformPersonMessage,
+  type PlatformReaction,
   SHOWN_CALLS,
 } from './side.ts';
 
@@ -23,41 +23,41 @@ const TYPING_MS = 10_000;
  * The WhatsApp side with the data for linking a client: a phone that scans codes, and the
  * certificate of the file host.
  */
-export interface WhatsAppSide extends PlatformSide {
+export interface WhatsAppBackend extends PlatformBackend {
   scan(code: string): void;
   readonly certificate: string;
 }
 
-export async function startWhatsAppSide(
+export async function startWhatsAppBackend(
   clock: PlayClock,
   port: number | undefined,
-): Promise<WhatsAppSide> {
+): Promise<WhatsAppBackend> {
   const unhush = silenceLibsignal();
   const double = await startWhatsAppDouble({
     clock: clock.now,
     owner: { name: 'Parley' },
     ...(port !== undefined && { port }),
   });
-  return new WhatsAppPlayerSide(double, clock, unhush);
+  return new WhatsAppPlayerBackend(double, clock, unhush);
 }
 
-class WhatsAppPlayerSide implements WhatsAppSide {
+class WhatsAppPlayerBackend implements WhatsAppBackend {
   readonly platform = 'whatsapp';
   readonly can = { delete: true, press: false, thread: false, block: false };
-  readonly faults: PlatformSide['faults'];
+  readonly faults: PlatformBackend['faults'];
   readonly #double: WhatsAppDouble;
   readonly #clock: PlayClock;
   readonly #unhush: () => void;
   readonly #people: Person[] = [];
   /** The number of typing signals, the number of messages, and the time of the last signal. */
   readonly #typing = new Map<string, { readonly signs: number; readonly at: number }>();
-  readonly #files = new Map<string, FileOnPlatform>();
+  readonly #files = new Map<string, PlatformFile>();
 
   constructor(double: WhatsAppDouble, clock: PlayClock, unhush: () => void) {
     this.#double = double;
     this.#clock = clock;
     this.#unhush = unhush;
-    this.faults = createFaults(double);
+    this.faults = createFaultActions(double);
   }
 
   get bot() {
@@ -99,14 +99,7 @@ class WhatsAppPlayerSide implements WhatsAppSide {
     this.#double.changeGroup(chat, { kind: isIn ? 'add' : 'remove', who });
   }
 
-  async say({
-    chat,
-    from,
-    text,
-    mention,
-    replyTo,
-    file,
-  }: PersonMessageOnPlatform): Promise<string> {
+  async say({ chat, from, text, mention, replyTo, file }: PlatformPersonMessage): Promise<string> {
     if (file === undefined) {
       const mentions = mention ? [this.#double.me.id] : undefined;
       return this.#double.say({ chat, from, text, quote: replyTo, mentions });
@@ -134,7 +127,7 @@ class WhatsAppPlayerSide implements WhatsAppSide {
     return this.#double.acts.takeBack({ chat, from, id });
   }
 
-  react({ chat, message: id, from, emoji, gone }: ReactionOnPlatform): Promise<string> {
+  react({ chat, message: id, from, emoji, gone }: PlatformReaction): Promise<string> {
     return this.#double.acts.react({ chat, from, id, emoji: gone ? '' : emoji });
   }
 
@@ -143,7 +136,7 @@ class WhatsAppPlayerSide implements WhatsAppSide {
     this.#double.silence(false);
   }
 
-  messages(chat: string): MessageOnPlatform[] {
+  messages(chat: string): PlatformMessage[] {
     return this.#double.conversation(chat).map((message) => this.#message(message));
   }
 
@@ -181,9 +174,9 @@ class WhatsAppPlayerSide implements WhatsAppSide {
     this.#unhush();
   }
 
-  #message(message: VisibleMessage): MessageOnPlatform {
+  #message(message: VisibleMessage): PlatformMessage {
     const { id, at, from, formatted, edits, deleted, quoted, attachment } = message;
-    const html = drawMarkedLines(formatted.lines);
+    const html = renderMarkedLines(formatted.lines);
     const text = formatted.visible;
     const file = this.#files.get(id) ?? (attachment && this.#fileOf(attachment));
     return {
@@ -210,7 +203,7 @@ class WhatsAppPlayerSide implements WhatsAppSide {
     return new Set([chat, person?.pn ?? chat, person?.lid ?? chat]);
   }
 
-  #fileOf(attachment: Attachment): FileOnPlatform {
+  #fileOf(attachment: Attachment): PlatformFile {
     const { kind, mimetype = 'application/octet-stream', fileName = kind } = attachment;
     return { name: fileName, type: mimetype, read: () => this.#double.open(attachment) };
   }
@@ -221,7 +214,7 @@ function toAttachmentKind(type: string): Attachment['kind'] {
   return kind === 'image' || kind === 'video' || kind === 'audio' ? kind : 'document';
 }
 
-function createFaults(double: WhatsAppDouble): PlatformSide['faults'] {
+function createFaultActions(double: WhatsAppDouble): PlatformBackend['faults'] {
   const inChat = (chat: string | undefined) => (chat === undefined ? {} : { chat });
   return {
     'rate-limit': ({ chat, times }) =>

@@ -21,7 +21,7 @@ export interface SimulatedWorld {
   /** The command menu that the bot has registered. */
   readonly commands: readonly { readonly name: string; readonly description: string }[];
   /** What people can do on this platform, and the faults it supports. */
-  readonly can: PlatformAbilities;
+  readonly can: PlatformFeatures;
   readonly faults: readonly FaultName[];
   /** The bot's latest calls, oldest first. */
   readonly calls: readonly SimulatedCall[];
@@ -89,7 +89,7 @@ export interface SimulatedCall {
 }
 
 /** Features that only some platforms have. */
-export interface PlatformAbilities {
+export interface PlatformFeatures {
   readonly delete: boolean;
   readonly press: boolean;
   readonly thread: boolean;
@@ -122,7 +122,7 @@ const act = <K extends string, S extends z.ZodRawShape>(kind: K, shape: S) =>
 export const MAX_OF_A_FLOOD = 500;
 
 /** A player's action; chats, people and messages are identified by their keys. */
-export const Act = z.discriminatedUnion('kind', [
+export const PlayerAct = z.discriminatedUnion('kind', [
   /** On Discord and Slack, text that starts with `/` and a command name runs that command. */
   act('say', {
     chat: z.string(),
@@ -170,5 +170,5 @@ export const Act = z.discriminatedUnion('kind', [
       .max(60 * 24 * 400),
   }),
 ]);
-export type Act = z.infer<typeof Act>;
-export type ActOf<Kind extends Act['kind']> = Extract<Act, { kind: Kind }>;
+export type PlayerAct = z.infer<typeof PlayerAct>;
+export type PlayerActOf<Kind extends PlayerAct['kind']> = Extract<PlayerAct, { kind: Kind }>;

@@ -1,8 +1,8 @@
-import { listPressables } from './blocks.ts';
+import { listPressableElements } from './blocks.ts';
 import type { Delivery } from './delivery.ts';
 import type { Interaction } from './interactions.ts';
 import { findAuthor, getChannel, getMessage } from './people.ts';
-import { findResponse, respond } from './responding.ts';
+import { applyInteractionResponse, findResponse } from './responding.ts';
 import type { SlackServers } from './servers.ts';
 import { toWireView } from './views.ts';
 import type { Json } from './wire.ts';
@@ -24,7 +24,7 @@ export function pressButton(
   const { workspace, interactions } = servers;
   const channel = getChannel(workspace, id);
   const stored = getMessage(channel, ts);
-  const found = listPressables(stored.wire.blocks ?? []).find((one) => one.label === label);
+  const found = listPressableElements(stored.wire.blocks ?? []).find((one) => one.label === label);
   if (found === undefined) throw new Error(`There is no "${label}" below message ${ts}.`);
   const member = findAuthor(workspace, channel, from);
   const interaction = interactions.start(member.id, channel, stored);
@@ -50,7 +50,11 @@ export function pressButton(
     state: { values: {} },
     actions: [action],
   };
-  void askBot(servers, interaction, { type: 'interactive', what: 'block_actions', payload });
+  void deliverInteraction(servers, interaction, {
+    type: 'interactive',
+    what: 'block_actions',
+    payload,
+  });
   return interaction.id;
 }
 
@@ -76,7 +80,11 @@ export function runSlashCommand(servers: SlackServers, wish: SlashCommand): stri
     ...{ command: wish.command, text: wish.text ?? '' },
     ...interactions.payloadFields(interaction),
   };
-  void askBot(servers, interaction, { type: 'slash_commands', what: wish.command, payload });
+  void deliverInteraction(servers, interaction, {
+    type: 'slash_commands',
+    what: wish.command,
+    payload,
+  });
   return interaction.id;
 }
 
@@ -101,7 +109,11 @@ export function submitForm(servers: SlackServers, { view: id, values }: FormSubm
     response_urls: [],
   };
   workspace.views.delete(id);
-  void askBot(servers, interaction, { type: 'interactive', what: 'view_submission', payload });
+  void deliverInteraction(servers, interaction, {
+    type: 'interactive',
+    what: 'view_submission',
+    payload,
+  });
   return interaction.id;
 }
 
@@ -109,7 +121,7 @@ export function submitForm(servers: SlackServers, { view: id, values }: FormSubm
  * Delivers an interaction to the bot and shows the response to a slash command from its
  * acknowledgement.
  */
-async function askBot(
+async function deliverInteraction(
   servers: SlackServers,
   interaction: Interaction,
   delivery: Delivery,
@@ -119,7 +131,7 @@ async function askBot(
   interaction.state = result.isAccepted ? 'acknowledged' : 'failed';
   const response = result.isAccepted ? findResponse(result.body) : undefined;
   const isShown = response !== undefined && delivery.type === 'slash_commands';
-  if (isShown) respond(servers, interaction, response);
+  if (isShown) applyInteractionResponse(servers, interaction, response);
   workspace.transcript.changes.changed();
 }
 

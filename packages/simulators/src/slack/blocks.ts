@@ -1,6 +1,6 @@
 import { parseMrkdwn } from './parse-mrkdwn.ts';
-import { readMarkdown } from './read-markdown.ts';
-import { type Names, type RichText, toMrkdwn, toPlainText } from './rich-text.ts';
+import { convertMarkdown } from './read-markdown.ts';
+import { type DisplayNames, type RichText, toMrkdwn, toPlainText } from './rich-text.ts';
 import { isRecord, type Json, toRecords, type WireBlock } from './wire.ts';
 
 /**
@@ -10,7 +10,7 @@ export function toStoredBlocks(blocks: readonly Json[], nextId: () => string): W
   return blocks
     .flatMap((block): WireBlock[] =>
       block.type === 'markdown'
-        ? readMarkdown(String(block.text))
+        ? convertMarkdown(String(block.text))
         : [{ ...block, type: String(block.type) }],
     )
     .map((block) => {
@@ -55,14 +55,14 @@ function cellToMrkdwn(cell: Json): string {
 }
 
 /** Returns the visible text of blocks without formatting and buttons. */
-export function blocksToPlainText(blocks: readonly Json[], names: Names): string {
+export function blocksToPlainText(blocks: readonly Json[], names: DisplayNames): string {
   return blocks
     .map((block) => blockToPlainText(block, names))
     .filter((text) => text !== '')
     .join('\n');
 }
 
-function blockToPlainText(block: Json, names: Names): string {
+function blockToPlainText(block: Json, names: DisplayNames): string {
   switch (block.type) {
     case 'rich_text':
       return toPlainText(getRichText(block), names);
@@ -94,14 +94,14 @@ export function getTableRows({ rows }: Json): readonly (readonly Json[])[] {
   return Array.isArray(rows) ? rows.map(toRecords) : [];
 }
 
-function cellToPlainText(cell: Json, names: Names): string {
+function cellToPlainText(cell: Json, names: DisplayNames): string {
   return cell.type === 'rich_text'
     ? toPlainText(getRichText(cell), names)
     : String(cell.text ?? '');
 }
 
 /** Returns the visible text of a text object. */
-function textObjectToPlainText({ type, text }: Json, names: Names): string {
+function textObjectToPlainText({ type, text }: Json, names: DisplayNames): string {
   const source = String(text ?? '');
   return type === 'mrkdwn' ? toPlainText(parseMrkdwn(source), names) : source;
 }
@@ -115,7 +115,7 @@ export function getRichText({ elements }: Json): readonly RichText[] {
 }
 
 /** A button or menu option in a message. */
-export interface Pressable {
+export interface PressableElement {
   readonly type: string;
   readonly label: string;
   readonly block: WireBlock;
@@ -124,10 +124,10 @@ export interface Pressable {
 }
 
 /** The buttons of blocks and the options of their menus. */
-export function listPressables(blocks: readonly WireBlock[]): Pressable[] {
+export function listPressableElements(blocks: readonly WireBlock[]): PressableElement[] {
   return blocks.flatMap((block) => {
     const elements = [...toRecords(block.elements), block.accessory].filter(isRecord);
-    return elements.filter(isInteractive).flatMap((element): Pressable[] => {
+    return elements.filter(isInteractive).flatMap((element): PressableElement[] => {
       const type = String(element.type);
       if (type === 'button') return [{ type, label: getText(element.text), block, element }];
       return toRecords(element.options).map((option) => {

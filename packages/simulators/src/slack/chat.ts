@@ -1,4 +1,9 @@
-import { type Content, readContent, readUpdate, splitContent } from './content.ts';
+import {
+  readSlackContent,
+  readUpdateContent,
+  type SlackMessageContent,
+  splitContent,
+} from './content.ts';
 import {
   changeMessage,
   findThread,
@@ -11,13 +16,13 @@ import {
 import { createRefusal, type RequestArguments } from './request.ts';
 import type { SlackServers } from './servers.ts';
 import type { Json } from './wire.ts';
-import { findChannel, findWritable, storeMessage } from './workspace.ts';
+import { findChannel, findWritableChannel, storeMessage } from './workspace.ts';
 
 /** `chat.postMessage` */
 export function postMessage(servers: SlackServers, args: RequestArguments): Json {
   const { workspace } = servers;
-  const channel = findWritable(workspace, args.required('channel'));
-  const content = readContent(workspace, args);
+  const channel = findWritableChannel(workspace, args.required('channel'));
+  const content = readSlackContent(workspace, args);
   const thread = findThread(channel, args.text('thread_ts'));
   workspace.limits.passMessage(channel.id);
   const isBroadcast = thread !== undefined && args.flag('reply_broadcast');
@@ -33,10 +38,10 @@ export function postMessage(servers: SlackServers, args: RequestArguments): Json
 
 /** `chat.postEphemeral` */
 export function postEphemeral({ workspace }: SlackServers, args: RequestArguments): Json {
-  const channel = findWritable(workspace, args.required('channel'));
+  const channel = findWritableChannel(workspace, args.required('channel'));
   const user = args.required('user');
   if (!channel.members.has(user)) throw createRefusal('user_not_in_channel');
-  const { text, blocks } = readContent(workspace, args);
+  const { text, blocks } = readSlackContent(workspace, args);
   const ts = workspace.ids.ts();
   const thread = findThread(channel, args.text('thread_ts'));
   const reply = getReplyFields(channel, thread);
@@ -52,12 +57,12 @@ export function postEphemeral({ workspace }: SlackServers, args: RequestArgument
 /** Implements `chat.update`; without `blocks` or `markdown_text`, a message keeps its blocks. */
 export function updateMessage(servers: SlackServers, args: RequestArguments): Json {
   const { workspace } = servers;
-  const channel = findWritable(workspace, args.required('channel'));
+  const channel = findWritableChannel(workspace, args.required('channel'));
   const stored = channel.messages.get(args.required('ts'));
   if (stored === undefined) throw createRefusal('message_not_found');
   if (stored.wire.user !== workspace.bot.id) throw createRefusal('cant_update_message');
   if (stored.isGrowing) throw createRefusal('streaming_state_conflict');
-  const content = readUpdate(workspace, args);
+  const content = readUpdateContent(workspace, args);
   changeMessage(servers, channel, stored, {
     ...content,
     keepsBlocks: stored.hasOwnBlocks === true && !args.has('blocks') && !args.has('markdown_text'),
@@ -93,7 +98,7 @@ export function getPermalink({ workspace }: SlackServers, args: RequestArguments
 }
 
 /** Returns warnings in the two fields in which Slack reports them. */
-function toWarnings({ warnings }: Content): Json {
+function toWarnings({ warnings }: SlackMessageContent): Json {
   if (warnings.length === 0) return {};
   return { warning: warnings.join(','), response_metadata: { warnings } };
 }

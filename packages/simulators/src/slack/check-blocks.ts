@@ -40,15 +40,16 @@ export function checkBlocks(blocks: readonly unknown[], at = '/blocks'): string[
 
 /** Whether the blocks exceed Slack's limit on their total length. */
 export function isTooLong(blocks: readonly unknown[]): boolean {
-  return countText(blocks) + PER_BLOCK * blocks.length > MAX_TOGETHER;
+  return countTextLength(blocks) + PER_BLOCK * blocks.length > MAX_TOGETHER;
 }
 
-function countText(value: unknown): number {
-  if (Array.isArray(value)) return value.reduce<number>((sum, one) => sum + countText(one), 0);
+function countTextLength(value: unknown): number {
+  if (Array.isArray(value))
+    return value.reduce<number>((sum, one) => sum + countTextLength(one), 0);
   if (!isRecord(value)) return 0;
   return Object.entries(value).reduce(
     (sum, [name, one]) =>
-      sum + (name === 'text' && typeof one === 'string' ? one.length : countText(one)),
+      sum + (name === 'text' && typeof one === 'string' ? one.length : countTextLength(one)),
     0,
   );
 }

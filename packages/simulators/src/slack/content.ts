@@ -16,7 +16,7 @@ const MAX_MARKDOWN = 12_000;
  */
 const MAX_SHOWN_TEXT = 4_000;
 
-export interface Content {
+export interface SlackMessageContent {
   readonly text: string;
   readonly blocks: readonly WireBlock[];
   /** Whether the call contained these blocks; otherwise they were created from the text. */
@@ -32,9 +32,12 @@ export interface Content {
  * Reads and checks the content of a message to be sent.
  * @throws Refusal with Slack's error code
  */
-export function readContent(workspace: Workspace, args: RequestArguments): Content {
+export function readSlackContent(
+  workspace: Workspace,
+  args: RequestArguments,
+): SlackMessageContent {
   const nextId = () => workspace.ids.next('b');
-  const more = { ...readAttachments(args), ...readMetadata(args) };
+  const more = { ...parseAttachments(args), ...parseMetadata(args) };
   const markdown = args.text('markdown_text');
   if (markdown !== undefined) {
     if (args.text('text') !== undefined || args.has('blocks'))
@@ -43,7 +46,7 @@ export function readContent(workspace: Workspace, args: RequestArguments): Conte
     const blocks = toStoredBlocks([{ type: 'markdown', text: markdown }], nextId);
     return { ...more, text: blocksToMrkdwn(blocks), blocks, hasOwnBlocks: false, warnings: [] };
   }
-  const given = readBlocks(args);
+  const given = parseBlocks(args);
   const written = args.text('text') ?? '';
   if (written.trim() === '' && given === undefined && more.attachments === undefined)
     throw createRefusal('no_text');
@@ -63,29 +66,32 @@ export function readContent(workspace: Workspace, args: RequestArguments): Conte
  */
 export function splitContent(
   { ids }: Workspace,
-  content: Content,
-): readonly [Content, ...Content[]] {
+  content: SlackMessageContent,
+): readonly [SlackMessageContent, ...SlackMessageContent[]] {
   const { text, isPlain } = content;
   if (!isPlain || text.length <= MAX_SHOWN_TEXT) return [content];
-  const pieceAt = (at: number): Content => {
+  const pieceAt = (at: number): SlackMessageContent => {
     const piece = text.slice(at, at + MAX_SHOWN_TEXT);
     return { ...content, text: piece, blocks: toTextBlocks(piece, () => ids.next('b')) };
   };
-  const pieces: [Content, ...Content[]] = [pieceAt(0)];
+  const pieces: [SlackMessageContent, ...SlackMessageContent[]] = [pieceAt(0)];
   for (let at = MAX_SHOWN_TEXT; at < text.length; at += MAX_SHOWN_TEXT) pieces.push(pieceAt(at));
   return pieces;
 }
 
 /** Reads and validates the content for `chat.update`. */
-export function readUpdate(workspace: Workspace, args: RequestArguments): Content {
+export function readUpdateContent(
+  workspace: Workspace,
+  args: RequestArguments,
+): SlackMessageContent {
   const isPlain = !args.has('blocks') && !args.has('markdown_text');
   if (isPlain && (args.text('text')?.length ?? 0) > MAX_SHOWN_TEXT)
     throw createRefusal('msg_too_long');
-  return readContent(workspace, args);
+  return readSlackContent(workspace, args);
 }
 
 /** Returns the blocks of a call; undefined when the call has none. */
-function readBlocks(args: RequestArguments): readonly Json[] | undefined {
+function parseBlocks(args: RequestArguments): readonly Json[] | undefined {
   const value = args.json('blocks', 'invalid_blocks_format');
   if (value === undefined || value === null) return undefined;
   if (!Array.isArray(value)) throw createRefusal('invalid_blocks_format');
@@ -96,7 +102,7 @@ function readBlocks(args: RequestArguments): readonly Json[] | undefined {
   return toRecords(value);
 }
 
-function readAttachments(args: RequestArguments): { readonly attachments?: readonly Json[] } {
+function parseAttachments(args: RequestArguments): { readonly attachments?: readonly Json[] } {
   const value = args.json('attachments', 'invalid_attachments');
   if (value === undefined || value === null) return {};
   if (!Array.isArray(value)) throw createRefusal('invalid_attachments');
@@ -104,7 +110,7 @@ function readAttachments(args: RequestArguments): { readonly attachments?: reado
   return value.length === 0 ? {} : { attachments: toRecords(value) };
 }
 
-function readMetadata(args: RequestArguments): { readonly metadata?: Json } {
+function parseMetadata(args: RequestArguments): { readonly metadata?: Json } {
   const value = args.json('metadata', 'invalid_metadata_format');
   if (value === undefined) return {};
   if (!isRecord(value)) throw createRefusal('invalid_metadata_format');

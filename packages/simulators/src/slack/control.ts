@@ -73,10 +73,10 @@ export const handleControl = createControlHandler<SlackDouble>({
   'GET deliveries': (double, _body, query) => double.deliveries(query.get('what') ?? undefined),
   'GET answers': (double, _body, query) => {
     const channel = query.get('channel') ?? '';
-    return waitForNewest(double, query, (after) => listWrittenAfter(double, channel, after));
+    return waitForNewest(double, query, (after) => listMessagesAfter(double, channel, after));
   },
 });
 
-function listWrittenAfter(double: SlackDouble, channel: string, after: number): VisibleMessage[] {
+function listMessagesAfter(double: SlackDouble, channel: string, after: number): VisibleMessage[] {
   return double.conversation(channel).filter(({ from, seq }) => from === 'bot' && seq > after);
 }

@@ -7,7 +7,7 @@ import {
   type Channel,
   findChannel,
   getThreadFields,
-  openDirect,
+  openDirectChat,
   type StoredMessage,
   type Workspace,
 } from './workspace.ts';
@@ -16,11 +16,11 @@ import {
  * Implements `conversations.history`: messages of the conversation, newest first, without replies.
  */
 export function getHistory({ workspace }: SlackServers, args: RequestArguments): Json {
-  const channel = findReadable(workspace, args);
+  const channel = findReadableChannel(workspace, args);
   const found = [...channel.messages.values()].filter(
     ({ wire }) => wire.thread_ts === undefined || wire.thread_ts === wire.ts || isBroadcast(wire),
   );
-  const { page, ...rest } = takePage(filterByTime(found, args).reverse(), args, 100);
+  const { page, ...rest } = paginateList(filterByTime(found, args).reverse(), args, 100);
   return {
     messages: page.map(({ wire }) => ({
       ...toVisibleMessage(wire, args),
@@ -35,7 +35,7 @@ export function getHistory({ workspace }: SlackServers, args: RequestArguments):
  * Implements `conversations.replies`: the first message of a thread and its replies, oldest first.
  */
 export function getReplies({ workspace }: SlackServers, args: RequestArguments): Json {
-  const channel = findReadable(workspace, args);
+  const channel = findReadableChannel(workspace, args);
   const asked = args.required('ts');
   const ts = channel.messages.get(asked)?.wire.thread_ts ?? asked;
   const parent = channel.messages.get(ts);
@@ -43,7 +43,7 @@ export function getReplies({ workspace }: SlackServers, args: RequestArguments):
   const answers = [...channel.messages.values()].filter(
     ({ wire }) => wire.thread_ts === ts && wire.ts !== ts,
   );
-  const { page, ...rest } = takePage([parent, ...filterByTime(answers, args)], args, 1_000);
+  const { page, ...rest } = paginateList([parent, ...filterByTime(answers, args)], args, 1_000);
   return {
     messages: page.map(({ wire }) => ({
       ...toVisibleMessage(wire, args),
@@ -63,7 +63,7 @@ export function getConversation({ workspace }: SlackServers, args: RequestArgume
 /** `conversations.members` */
 export function listMembers({ workspace }: SlackServers, args: RequestArguments): Json {
   const channel = findChannel(workspace, args.required('channel'));
-  const { page, has_more: _more, ...rest } = takePage([...channel.members], args, 100);
+  const { page, has_more: _more, ...rest } = paginateList([...channel.members], args, 100);
   return { members: page, ...rest };
 }
 
@@ -81,7 +81,7 @@ export function listConversations({ workspace }: SlackServers, args: RequestArgu
     if (isArchived && args.flag('exclude_archived')) return false;
     return kind === 'public' || all.has(workspace.bot.id);
   });
-  const { page, has_more: _more, ...rest } = takePage(found, args, 100);
+  const { page, has_more: _more, ...rest } = paginateList(found, args, 100);
   return { channels: page.map((channel) => toWireChannel(workspace, channel)), ...rest };
 }
 
@@ -95,7 +95,8 @@ export function openConversation({ workspace }: SlackServers, args: RequestArgum
   const people = users.map((id) => workspace.members.get(id));
   if (people.some((person) => person === undefined)) throw createRefusal('user_not_found');
   if (people.some((person) => person?.isDeactivated)) throw createRefusal('user_disabled');
-  const channel = users.length === 1 ? openDirect(workspace, user) : openGroup(workspace, users);
+  const channel =
+    users.length === 1 ? openDirectChat(workspace, user) : openGroup(workspace, users);
   return {
     channel: args.flag('return_im') ? toWireChannel(workspace, channel) : { id: channel.id },
   };
@@ -119,7 +120,7 @@ function openGroup(workspace: Workspace, users: readonly string[]): Channel {
   return addChannel(workspace, { kind: 'group-dm', name, members: users });
 }
 
-function findReadable(workspace: Workspace, args: RequestArguments): Channel {
+function findReadableChannel(workspace: Workspace, args: RequestArguments): Channel {
   const channel = findChannel(workspace, args.required('channel'));
   if (!channel.members.has(workspace.bot.id)) throw createRefusal('not_in_channel');
   return channel;
@@ -149,7 +150,7 @@ function filterByTime(messages: readonly StoredMessage[], args: RequestArguments
 }
 
 /** Returns one page of a list; the cursor encodes the position of the next page. */
-function takePage<T>(all: readonly T[], args: RequestArguments, usual: number) {
+function paginateList<T>(all: readonly T[], args: RequestArguments, usual: number) {
   const limit = Math.min(Math.max(1, args.number('limit', usual)), 1_000);
   const cursor = args.text('cursor');
   const from = cursor === undefined ? 0 : Number(Buffer.from(cursor, 'base64').toString());

@@ -1,16 +1,16 @@
 import { createHmac } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
 import {
+  closeTestResources,
   connectSocket,
-  endAll,
+  getRefusalData,
   type ReceivedRequest,
-  readRefusal,
   type SocketEvent,
-  startDouble,
   startReceiver,
+  startSlackTestDouble,
 } from './testing/slack-client.ts';
 
-afterEach(endAll);
+afterEach(closeTestResources);
 
 const QUICK = { retries: { delaysMs: [0, 20, 20], answerWithinMs: 200 } };
 
@@ -22,7 +22,7 @@ const payloadIn = ({ body }: ReceivedRequest) =>
 async function withUrl(
   answer: (request: ReceivedRequest, nth: number) => number | 'hang' = () => 200,
 ) {
-  const all = await startDouble(QUICK);
+  const all = await startSlackTestDouble(QUICK);
   const receiver = await startReceiver(answer);
   await all.double.setRequestUrl(receiver.url);
   return { ...all, requests: receiver.requests };
@@ -30,7 +30,7 @@ async function withUrl(
 
 describe('requests from the Slack double to the bot', () => {
   it('verifies the request URL with a challenge', async () => {
-    const { double } = await startDouble();
+    const { double } = await startSlackTestDouble();
     await expect(double.setRequestUrl('http://127.0.0.1:9/')).rejects.toThrow(/did not answer/);
     const elsewhere = double.setRequestUrl(`${double.apiUrl}auth.test`);
     await expect(elsewhere).rejects.toThrow(/did not return the challenge/);
@@ -177,7 +177,7 @@ describe('requests from the Slack double to the bot', () => {
     const title = { type: 'plain_text', text: 'Ask' } as const;
     const view = { type: 'modal' as const, title, blocks: [] };
     await web.views.open({ trigger_id, view });
-    expect(await readRefusal(web.views.open({ trigger_id, view }))).toMatchObject({
+    expect(await getRefusalData(web.views.open({ trigger_id, view }))).toMatchObject({
       error: 'exchanged_trigger_id',
     });
     const [form] = double.views();
@@ -202,7 +202,7 @@ describe('Socket Mode of the Slack double', () => {
     isSilent: (event: SocketEvent, nth: number) => boolean = () => false,
     options = QUICK,
   ) {
-    const all = await startDouble(options);
+    const all = await startSlackTestDouble(options);
     const events: SocketEvent[] = [];
     const onEvent = (event: SocketEvent) => {
       events.push(event);
@@ -237,7 +237,7 @@ describe('Socket Mode of the Slack double', () => {
   });
 
   it("shows the response in a command's acknowledgement", async () => {
-    const { double, channel, ann } = await startDouble(QUICK);
+    const { double, channel, ann } = await startSlackTestDouble(QUICK);
     await connectSocket(double, ({ ack }) => void ack({ text: 'at your service' }));
     double.slash({ channel, command: '/ask', from: ann });
     await double.waitFor(() => double.conversation(channel).length > 0);

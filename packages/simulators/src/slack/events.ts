@@ -1,6 +1,6 @@
 import type { SlackServers } from './servers.ts';
 import type { Json, WireMessage } from './wire.ts';
-import { applyOptional, type Channel, getChannelType } from './workspace.ts';
+import { applyOptionalFieldMode, type Channel, getChannelType } from './workspace.ts';
 
 /**
  * Sends the bot an event in the envelope of the Events API. The id of an event stays the same when
@@ -36,7 +36,11 @@ export function emitEvent(
     event_context: `4-${event.type}-${ids.next('E')}`,
   };
   dispatcher.deliver({
-    ...{ type: 'events_api', what: event.type, payload: applyOptional(workspace, envelope) },
+    ...{
+      type: 'events_api',
+      what: event.type,
+      payload: applyOptionalFieldMode(workspace, envelope),
+    },
     ...(isOwn !== undefined && { isOwn }),
   });
 }

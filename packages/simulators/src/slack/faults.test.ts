@@ -1,15 +1,19 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { REAL_LIMITS } from './rate-limits.ts';
-import { endAll, readRefusal, startDouble } from './testing/slack-client.ts';
+import {
+  closeTestResources,
+  getRefusalData,
+  startSlackTestDouble,
+} from './testing/slack-client.ts';
 
-afterEach(endAll);
+afterEach(closeTestResources);
 
 describe('faults of Web API calls', () => {
   it.each([
     ['before', false, 0],
     ['after', true, 1],
   ])('loses the connection %s the message is posted', async (_when, after, count) => {
-    const { double, web, channel } = await startDouble();
+    const { double, web, channel } = await startSlackTestDouble();
     double.fault({ kind: 'reset', method: 'chat.postMessage', after });
     await expect(web.chat.postMessage({ channel, text: 'a' })).rejects.toThrow(
       /hang up|ECONNRESET/,
@@ -21,14 +25,14 @@ describe('faults of Web API calls', () => {
   });
 
   it('answers with errors, statuses and rate limits in one channel only', async () => {
-    const { double, web, channel, direct } = await startDouble();
+    const { double, web, channel, direct } = await startSlackTestDouble();
     const post = () => web.chat.postMessage({ channel, text: 'a' });
     double.fault({ kind: 'rate-limit', seconds: 7, channel });
     await web.chat.postMessage({ channel: direct, text: 'elsewhere' });
-    expect(await readRefusal(post())).toEqual({ error: 'ratelimited', retryAfter: 7 });
+    expect(await getRefusalData(post())).toEqual({ error: 'ratelimited', retryAfter: 7 });
     double.fault({ kind: 'refuse', error: 'fatal_error', times: 2 });
-    expect(await readRefusal(post())).toMatchObject({ error: 'fatal_error' });
-    expect(await readRefusal(web.auth.test())).toMatchObject({ error: 'fatal_error' });
+    expect(await getRefusalData(post())).toMatchObject({ error: 'fatal_error' });
+    expect(await getRefusalData(web.auth.test())).toMatchObject({ error: 'fatal_error' });
     double.fault({ kind: 'status', status: 503, method: 'chat.postMessage' });
     await expect(post()).rejects.toMatchObject({ statusCode: 503 });
     double.fault({ kind: 'hang' });
@@ -39,22 +43,25 @@ describe('faults of Web API calls', () => {
 
   it('limits messages in each channel and calls of each method', async () => {
     let now = 1_700_000_000_000;
-    const { web, channel, direct } = await startDouble({ limits: REAL_LIMITS, clock: () => now });
+    const { web, channel, direct } = await startSlackTestDouble({
+      limits: REAL_LIMITS,
+      clock: () => now,
+    });
     const post = (to: string) => web.chat.postMessage({ channel: to, text: 'a' });
     for (let sent = 0; sent < 5; sent += 1) await post(channel);
-    expect(await readRefusal(post(channel))).toEqual({ error: 'ratelimited', retryAfter: 1 });
+    expect(await getRefusalData(post(channel))).toEqual({ error: 'ratelimited', retryAfter: 1 });
     await post(direct);
     now += 1_000;
     await post(channel);
     for (let asked = 0; asked < 50; asked += 1) await web.conversations.info({ channel });
-    const info = await readRefusal(web.conversations.info({ channel }));
+    const info = await getRefusalData(web.conversations.info({ channel }));
     expect(info).toEqual({ error: 'ratelimited', retryAfter: 2 });
   });
 });
 
 describe('/control', () => {
   it('exposes the methods of the handle over HTTP', async () => {
-    const { double, web, channel, ann } = await startDouble();
+    const { double, web, channel, ann } = await startSlackTestDouble();
     const control = async (path: string, body?: object) => {
       const init = body && { method: 'POST', body: JSON.stringify(body) };
       const response = await fetch(`${new URL(double.apiUrl).origin}/control/${path}`, init);

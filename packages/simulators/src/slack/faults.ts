@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ArmedFaults, callFaults, FAULT_AIM } from '../armed-faults.ts';
+import { ArmedFaults, createCallFaultShapes, FAULT_AIM } from '../armed-faults.ts';
 
 const aim = {
   ...FAULT_AIM,
@@ -15,7 +15,7 @@ const aim = {
 
 /** A fault that applies to the next matching call. */
 export const CallFault = z.discriminatedUnion('kind', [
-  ...callFaults(aim),
+  ...createCallFaultShapes(aim),
   /** An error response in the format of the Web API. */
   z.strictObject({ kind: z.literal('refuse'), error: z.string(), ...aim }),
   /** A response with status 429 and `retry-after` in seconds. */

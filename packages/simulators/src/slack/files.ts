@@ -1,10 +1,10 @@
-import { readContent } from './content.ts';
+import { readSlackContent } from './content.ts';
 import type { SentFile, StoredFile } from './file-store.ts';
 import { findThread, getReplyFields, postAsBot } from './posting.ts';
 import { createRefusal, RequestArguments } from './request.ts';
 import type { SlackServers } from './servers.ts';
 import { type Json, toRecords, type WireFile } from './wire.ts';
-import { type Channel, findWritable, type Workspace } from './workspace.ts';
+import { type Channel, findWritableChannel, type Workspace } from './workspace.ts';
 
 export function addPersonFile(workspace: Workspace, user: string, sent: SentFile): WireFile {
   const { ids, clock } = workspace;
@@ -50,12 +50,12 @@ export function completeUpload(servers: SlackServers, args: RequestArguments): J
   const places = [args.text('channel_id'), ...(args.text('channels') ?? '').split(',')].filter(
     Boolean,
   );
-  const channels = [...new Set(places)].map((id) => findWritable(workspace, id));
+  const channels = [...new Set(places)].map((id) => findWritableChannel(workspace, id));
   const shares = channels.map((channel) => ({
     channel,
     reply: getReplyFields(channel, findThread(channel, args.text('thread_ts'))),
   }));
-  const content = readComment(workspace, args);
+  const content = parseComment(workspace, args);
   for (const file of files) file.isComplete = true;
   for (const { channel, reply } of shares) {
     workspace.limits.passMessage(channel.id);
@@ -67,11 +67,12 @@ export function completeUpload(servers: SlackServers, args: RequestArguments): J
   return { files: files.map((file) => toWireFile(workspace, file)) };
 }
 
-function readComment(workspace: Workspace, args: RequestArguments) {
+function parseComment(workspace: Workspace, args: RequestArguments) {
   const comment = args.text('initial_comment');
   const nothing = { text: '', blocks: [], hasOwnBlocks: false, warnings: [] };
-  if (comment !== undefined) return readContent(workspace, new RequestArguments({ text: comment }));
-  return args.has('blocks') ? readContent(workspace, args) : nothing;
+  if (comment !== undefined)
+    return readSlackContent(workspace, new RequestArguments({ text: comment }));
+  return args.has('blocks') ? readSlackContent(workspace, args) : nothing;
 }
 
 function recordShare({ shares }: StoredFile, { id }: Channel, ts: string): void {

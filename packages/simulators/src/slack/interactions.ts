@@ -22,7 +22,7 @@ const URL_LASTS_MS = 30 * 60_000;
 const TRIGGER_LASTS_MS = 3_000;
 
 /** All interactions, with the expiry of their response URLs and triggers. */
-export class Interactions {
+export class InteractionStore {
   readonly #all = new Map<string, Interaction>();
   readonly #workspace: Workspace;
 

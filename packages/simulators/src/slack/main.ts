@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { runInTerminal } from '../typed-lines.ts';
 import { REAL_LIMITS } from './rate-limits.ts';
 import { startSlackDouble } from './start-slack-double.ts';
-import { runLine, TYPED_HELP } from './typed-commands.ts';
+import { runTypedCommand, TYPED_HELP } from './typed-commands.ts';
 
 const { values } = parseArgs({
   options: {
@@ -53,4 +53,4 @@ function showAnswers(): void {
   }
 }
 
-runInTerminal(double, (line) => runLine(double, places, line), showAnswers);
+runInTerminal(double, (line) => runTypedCommand(double, places, line), showAnswers);

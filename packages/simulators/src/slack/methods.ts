@@ -17,12 +17,12 @@ import type { SlackServers } from './servers.ts';
 import { appendStream, startStream, stopStream } from './streams.ts';
 import { openView, publishView, updateView } from './views.ts';
 import type { Json } from './wire.ts';
-import { findWritable, toThreadKey } from './workspace.ts';
+import { findWritableChannel, toThreadKey } from './workspace.ts';
 
-type Method = (servers: SlackServers, args: RequestArguments) => Json;
+type ApiMethod = (servers: SlackServers, args: RequestArguments) => Json;
 
 /** The methods of the Web API that need a bot token; each returns the fields of its response. */
-export const METHODS: Readonly<Record<string, Method>> = {
+export const METHODS: Readonly<Record<string, ApiMethod>> = {
   'api.test': () => ({}),
   'auth.test': testAuth,
   'assistant.threads.setStatus': setStatus,
@@ -62,7 +62,7 @@ export const METHODS: Readonly<Record<string, Method>> = {
  * a message there.
  */
 function setStatus({ workspace }: SlackServers, args: RequestArguments): Json {
-  const channel = findWritable(workspace, args.required('channel_id'));
+  const channel = findWritableChannel(workspace, args.required('channel_id'));
   const thread = findThread(channel, args.required('thread_ts')) ?? '';
   const status = args.text('status') ?? '';
   if (status === '') workspace.statuses.delete(toThreadKey(channel.id, thread));
@@ -72,6 +72,9 @@ function setStatus({ workspace }: SlackServers, args: RequestArguments): Json {
 }
 
 function requireThread({ workspace }: SlackServers, args: RequestArguments): Json {
-  findThread(findWritable(workspace, args.required('channel_id')), args.required('thread_ts'));
+  findThread(
+    findWritableChannel(workspace, args.required('channel_id')),
+    args.required('thread_ts'),
+  );
   return {};
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { getRichText } from './blocks.ts';
 import { parseMrkdwn } from './parse-mrkdwn.ts';
-import { readMarkdown } from './read-markdown.ts';
+import { convertMarkdown } from './read-markdown.ts';
 import { toMrkdwn, toPlainText } from './rich-text.ts';
 import { normalizeText } from './text.ts';
 
@@ -73,7 +73,7 @@ describe('Markdown', () => {
     ['a\n\nb', 'a\n\nb'],
     ['<!here> & <@U1>', '<!here> &amp; <@U1>'],
   ])('converts %s to %s', (source, expected) => {
-    const [block] = readMarkdown(source);
+    const [block] = convertMarkdown(source);
     expect(block?.type).toBe('rich_text');
     expect(toMrkdwn(getRichText(block ?? {}))).toBe(expected);
   });

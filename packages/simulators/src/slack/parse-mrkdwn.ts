@@ -6,12 +6,12 @@ export function parseMrkdwn(source: string): RichText[] {
   const parts: RichText[] = [];
   let end = 0;
   for (const match of source.matchAll(/```([\s\S]+?)```/g)) {
-    parts.push(...readLines(trimLineEnds(source.slice(end, match.index), end > 0, true)));
+    parts.push(...parseLines(trimLineEnds(source.slice(end, match.index), end > 0, true)));
     const code = (match[1] ?? '').replace(/^\n/, '').replace(/\n$/, '');
-    parts.push({ type: 'rich_text_preformatted', elements: readVerbatim(code) });
+    parts.push({ type: 'rich_text_preformatted', elements: parseVerbatim(code) });
     end = match.index + match[0].length;
   }
-  parts.push(...readLines(trimLineEnds(source.slice(end), end > 0, false)));
+  parts.push(...parseLines(trimLineEnds(source.slice(end), end > 0, false)));
   return parts;
 }
 
@@ -30,13 +30,13 @@ export function parseMentions(source: string, style: TextStyle): Inline[] {
     const element =
       reference === undefined
         ? toEmojiElement(name, style)
-        : readReference(reference, toStyleOrNone(style));
+        : parseReference(reference, toStyleOrNone(style));
     if (element === undefined) continue;
-    if (match.index > end) found.push(...readText(source.slice(end, match.index), style));
+    if (match.index > end) found.push(...parseText(source.slice(end, match.index), style));
     found.push(element);
     end = match.index + whole.length;
   }
-  return [...found, ...readText(source.slice(end), style)];
+  return [...found, ...parseText(source.slice(end), style)];
 }
 
 function toEmojiElement(name: string, style: TextStyle): Inline | undefined {
@@ -48,7 +48,7 @@ const QUOTE = /^(?:&gt;|>) ?/;
 const QUOTE_REST = /^(?:(?:&gt;){3}|>{3}) ?/;
 
 /** Splits lines into quotes and sections. */
-function readLines(source: string): RichText[] {
+function parseLines(source: string): RichText[] {
   if (source === '') return [];
   const parts: { isQuote: boolean; lines: string[] }[] = [];
   let isRestQuoted = false;
@@ -63,12 +63,12 @@ function readLines(source: string): RichText[] {
   }
   return parts.map(({ isQuote, lines }) => ({
     type: isQuote ? 'rich_text_quote' : 'rich_text_section',
-    elements: readInline(lines.join('\n'), {}),
+    elements: parseInline(lines.join('\n'), {}),
   }));
 }
 
 /** Code is kept verbatim except for links and escapes. */
-function readVerbatim(source: string, style?: TextStyle): Inline[] {
+function parseVerbatim(source: string, style?: TextStyle): Inline[] {
   const found: Inline[] = [];
   let end = 0;
   const push = (text: string) => {
@@ -76,7 +76,7 @@ function readVerbatim(source: string, style?: TextStyle): Inline[] {
       found.push({ type: 'text', text: unescapeMrkdwn(text), ...(style && { style }) });
   };
   for (const match of source.matchAll(/<[^<>\n]+>/g)) {
-    const element = readReference(match[0].slice(1, -1), style);
+    const element = parseReference(match[0].slice(1, -1), style);
     if (element === undefined) continue;
     push(source.slice(end, match.index));
     found.push(element);
@@ -93,15 +93,15 @@ interface ParsedPiece {
 
 const STYLES = { '*': 'bold', _: 'italic', '~': 'strike' } as const;
 
-function readInline(source: string, style: TextStyle): Inline[] {
+function parseInline(source: string, style: TextStyle): Inline[] {
   const found: Inline[] = [];
   let start = 0;
   let at = 0;
   const flush = () => {
-    if (at > start) found.push(...readText(unescapeMrkdwn(source.slice(start, at)), style));
+    if (at > start) found.push(...parseText(unescapeMrkdwn(source.slice(start, at)), style));
   };
   while (at < source.length) {
-    const piece = readPiece(source, at, style);
+    const piece = parsePiece(source, at, style);
     if (piece === undefined) {
       at += 1;
       continue;
@@ -115,13 +115,13 @@ function readInline(source: string, style: TextStyle): Inline[] {
   return found;
 }
 
-function readPiece(source: string, at: number, style: TextStyle): ParsedPiece | undefined {
+function parsePiece(source: string, at: number, style: TextStyle): ParsedPiece | undefined {
   const mark = source[at];
   switch (mark) {
     case '<': {
       const end = source.indexOf('>', at);
       const element =
-        end < 0 ? undefined : readReference(source.slice(at + 1, end), toStyleOrNone(style));
+        end < 0 ? undefined : parseReference(source.slice(at + 1, end), toStyleOrNone(style));
       return element && { elements: [element], end: end + 1 };
     }
     case ':': {
@@ -133,7 +133,7 @@ function readPiece(source: string, at: number, style: TextStyle): ParsedPiece | 
       const end = findClosingMark(source, at, '`');
       if (end === undefined) return undefined;
       return {
-        elements: readVerbatim(source.slice(at + 1, end), { ...style, code: true }),
+        elements: parseVerbatim(source.slice(at + 1, end), { ...style, code: true }),
         end: end + 1,
       };
     }
@@ -142,7 +142,7 @@ function readPiece(source: string, at: number, style: TextStyle): ParsedPiece | 
     case '~': {
       const end = findClosingMark(source, at, mark);
       if (end === undefined) return undefined;
-      const inner = readInline(source.slice(at + 1, end), { ...style, [STYLES[mark]]: true });
+      const inner = parseInline(source.slice(at + 1, end), { ...style, [STYLES[mark]]: true });
       return { elements: inner, end: end + 1 };
     }
     default:
@@ -165,7 +165,7 @@ function findClosingMark(source: string, at: number, mark: string): number | und
 }
 
 /** Parses the content of angle brackets: a mention or a link. */
-function readReference(source: string, style: TextStyle | undefined): Inline | undefined {
+function parseReference(source: string, style: TextStyle | undefined): Inline | undefined {
   const [target = '', label] = source.split(/\|(.*)/s);
   const more = style && { style };
   if (/^@[UWB]\w+$/.test(target)) return { type: 'user', user_id: target.slice(1), ...more };
@@ -180,7 +180,7 @@ function readReference(source: string, style: TextStyle | undefined): Inline | u
 }
 
 /** Converts plain text; known emoji become separate elements, as in Slack. */
-function readText(text: string, style: TextStyle): Inline[] {
+function parseText(text: string, style: TextStyle): Inline[] {
   const found: Inline[] = [];
   let rest = text;
   for (let match = KNOWN_EMOJI.exec(rest); match !== null; match = KNOWN_EMOJI.exec(rest)) {

@@ -32,7 +32,7 @@ export interface PersonMessage {
 }
 
 /** Posts a message as a member and sends the bot an event. */
-export function say(servers: SlackServers, saying: PersonMessage): WireMessage {
+export function sendPersonMessage(servers: SlackServers, saying: PersonMessage): WireMessage {
   const { workspace } = servers;
   const channel = getChannel(workspace, saying.channel);
   const author = findAuthor(workspace, channel, saying.from);
@@ -100,7 +100,7 @@ export function deleteAsAuthor(servers: SlackServers, channelId: string, ts: str
 }
 
 /** A reaction that a person adds or removes. */
-export interface Reaction {
+export interface PersonReaction {
   readonly channel: string;
   readonly ts: string;
   /** The name of the emoji, such as `thumbsup`. */
@@ -110,9 +110,9 @@ export interface Reaction {
 }
 
 /** Adds or removes a reaction as a person. */
-export function react(
+export function reactAsPerson(
   servers: SlackServers,
-  { channel: id, ts, name, from, gone }: Reaction,
+  { channel: id, ts, name, from, gone }: PersonReaction,
 ): void {
   const { workspace } = servers;
   const channel = getChannel(workspace, id);
@@ -143,7 +143,7 @@ export function setBotMembership(servers: SlackServers, channelId: string, isIn:
 }
 
 /** Removes the app from the workspace and invalidates its tokens. */
-export function uninstall(servers: SlackServers): void {
+export function uninstallApp(servers: SlackServers): void {
   const { app, bot } = servers.workspace;
   app.isUninstalled = true;
   emitEvent(servers, { type: 'tokens_revoked', tokens: { oauth: [], bot: [bot.id] } });

@@ -1,4 +1,4 @@
-import type { Content } from './content.ts';
+import type { SlackMessageContent } from './content.ts';
 import { emitMessage, emitMessageChanged, emitMessageDeleted } from './events.ts';
 import { createRefusal } from './request.ts';
 import type { SlackServers } from './servers.ts';
@@ -15,7 +15,7 @@ import {
 export function postAsBot(
   servers: SlackServers,
   channel: Channel,
-  { text, blocks, attachments, metadata, hasOwnBlocks }: Content,
+  { text, blocks, attachments, metadata, hasOwnBlocks }: SlackMessageContent,
   more: Json = {},
 ): StoredMessage {
   const { workspace } = servers;
@@ -38,7 +38,7 @@ export function changeMessage(
   servers: SlackServers,
   channel: Channel,
   stored: StoredMessage,
-  content: Content & { readonly keepsBlocks?: boolean },
+  content: SlackMessageContent & { readonly keepsBlocks?: boolean },
 ): void {
   const { workspace } = servers;
   const before = stored.wire;

@@ -7,15 +7,15 @@ import { type Channel, findChannel, type StoredMessage } from './workspace.ts';
 
 /** `reactions.add` */
 export function addReaction(servers: SlackServers, args: RequestArguments): Json {
-  return changeOwnReaction(servers, args, true);
+  return changeBotReaction(servers, args, true);
 }
 
 /** `reactions.remove` */
 export function removeReaction(servers: SlackServers, args: RequestArguments): Json {
-  return changeOwnReaction(servers, args, false);
+  return changeBotReaction(servers, args, false);
 }
 
-function changeOwnReaction(servers: SlackServers, args: RequestArguments, isAdded: boolean): Json {
+function changeBotReaction(servers: SlackServers, args: RequestArguments, isAdded: boolean): Json {
   const { workspace } = servers;
   const channel = findChannel(workspace, args.required('channel'));
   const name = args.required('name');

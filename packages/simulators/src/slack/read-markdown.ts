@@ -17,7 +17,7 @@ import type { WireBlock } from './wire.ts';
  * Converts standard Markdown (`markdown_text`, Markdown blocks) as Slack does: to rich text, and to
  * separate blocks for headings, tables and dividers.
  */
-export function readMarkdown(source: string): WireBlock[] {
+export function convertMarkdown(source: string): WireBlock[] {
   const { children } = fromMarkdown(source, {
     extensions: [gfm({ singleTilde: false })],
     mdastExtensions: [gfmFromMarkdown()],
@@ -29,7 +29,7 @@ export function readMarkdown(source: string): WireBlock[] {
     parts = [];
   };
   for (const node of children) {
-    const own = toOwnBlock(node);
+    const own = toStandaloneBlock(node);
     if (own === undefined) parts.push(...toRichText(node, 0));
     else {
       flush();
@@ -40,13 +40,13 @@ export function readMarkdown(source: string): WireBlock[] {
   return blocks;
 }
 
-function toOwnBlock(node: RootContent): WireBlock | undefined {
+function toStandaloneBlock(node: RootContent): WireBlock | undefined {
   switch (node.type) {
     case 'heading':
       return {
         type: 'header',
         level: node.depth,
-        text: { type: 'plain_text', text: toPlain(node.children), emoji: true },
+        text: { type: 'plain_text', text: flattenText(node.children), emoji: true },
       };
     case 'thematicBreak':
       return { type: 'divider' };
@@ -166,7 +166,7 @@ function nodeToInline(node: PhrasingContent, style: TextStyle): Inline[] {
     case 'break':
       return [{ type: 'text', text: '\n' }];
     case 'link': {
-      const text = toPlain(node.children);
+      const text = flattenText(node.children);
       return [
         { type: 'link', url: node.url, ...(text !== node.url && { text }), ...toStyleField(style) },
       ];
@@ -184,7 +184,7 @@ function toStyleField(style: TextStyle): { readonly style?: TextStyle } {
   return Object.keys(style).length === 0 ? {} : { style };
 }
 
-function toPlain(nodes: readonly PhrasingContent[]): string {
+function flattenText(nodes: readonly PhrasingContent[]): string {
   return toInline(nodes, {})
     .map((element) =>
       element.type === 'text' ? element.text : 'text' in element ? element.text : '',

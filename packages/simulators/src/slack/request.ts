@@ -92,7 +92,7 @@ export class RequestArguments {
  * Reads the query and the body, which may be JSON, urlencoded or multipart (files remain `File`
  * objects).
  */
-export async function readArguments(
+export async function parseArguments(
   body: Buffer<ArrayBuffer>,
   type: string,
   query: URLSearchParams,

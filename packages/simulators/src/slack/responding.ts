@@ -1,4 +1,4 @@
-import { readContent } from './content.ts';
+import { readSlackContent } from './content.ts';
 import type { Interaction } from './interactions.ts';
 import {
   changeMessage,
@@ -18,7 +18,11 @@ import { storeMessage } from './workspace.ts';
  * replaces the original message or deletes it.
  * @throws Refusal when the content of the response is invalid
  */
-export function respond(servers: SlackServers, interaction: Interaction, wish: Json): void {
+export function applyInteractionResponse(
+  servers: SlackServers,
+  interaction: Interaction,
+  wish: Json,
+): void {
   const { workspace } = servers;
   const { channel, message, user } = interaction;
   if (channel === undefined) return;
@@ -26,7 +30,7 @@ export function respond(servers: SlackServers, interaction: Interaction, wish: J
     if (message !== undefined) removeMessage(servers, channel, message, workspace.bot.id);
     return;
   }
-  const content = readContent(workspace, new RequestArguments(wish));
+  const content = readSlackContent(workspace, new RequestArguments(wish));
   const thread = typeof wish.thread_ts === 'string' ? wish.thread_ts : undefined;
   if (wish.replace_original === true && message !== undefined) {
     changeMessage(servers, channel, message, content);

@@ -41,17 +41,17 @@ export type RichText =
   | { readonly type: 'rich_text_preformatted'; readonly elements: readonly Inline[] };
 
 /** The names that clients show in place of ids. */
-export interface Names {
+export interface DisplayNames {
   user(id: string): string;
   channel(id: string): string;
 }
 
 /** Returns the visible text of a line without formatting. */
-function toPlainInline(elements: readonly Inline[], names: Names): string {
+function toPlainInline(elements: readonly Inline[], names: DisplayNames): string {
   return elements.map((element) => toPlainElement(element, names)).join('');
 }
 
-export function toPlainElement(element: Inline, names: Names): string {
+export function toPlainElement(element: Inline, names: DisplayNames): string {
   switch (element.type) {
     case 'text':
       return element.text;
@@ -71,7 +71,7 @@ export function toPlainElement(element: Inline, names: Names): string {
 }
 
 /** Returns the visible text of rich text without formatting. */
-export function toPlainText(parts: readonly RichText[], names: Names): string {
+export function toPlainText(parts: readonly RichText[], names: DisplayNames): string {
   return parts
     .map((part) => {
       if (part.type !== 'rich_text_list') return toPlainInline(part.elements, names);

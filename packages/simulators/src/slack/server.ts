@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
-  type Answer,
-  createFailureAnswer,
-  createJsonAnswer,
+  createFailureResponse,
+  createJsonResponse,
+  type HttpResponse,
   sleep,
-  writeAnswer,
+  writeResponse,
 } from '../loopback.ts';
 import type { CallFault, FaultInjector } from './faults.ts';
 import { receiveUpload } from './files.ts';
@@ -12,24 +12,24 @@ import { METHODS } from './methods.ts';
 import {
   createRateLimitRefusal,
   createRefusal,
+  parseArguments,
   Refusal,
   RequestArguments,
-  readArguments,
   readBody,
 } from './request.ts';
-import { respond } from './responding.ts';
+import { applyInteractionResponse } from './responding.ts';
 import type { SlackServers } from './servers.ts';
 import type { SocketMode } from './socket-mode.ts';
-import { applyOptional } from './workspace.ts';
+import { applyOptionalFieldMode } from './workspace.ts';
 
 /** A response, with the error code for the transcript if the call was refused. */
-type SlackAnswer = Answer & { readonly error?: string };
+type SlackResponse = HttpResponse & { readonly error?: string };
 
 /** An HTTP request from the bot; `name` identifies it in faults and in the transcript. */
 interface ApiCall {
   readonly name: string;
   readonly args: RequestArguments;
-  run(): SlackAnswer;
+  run(): SlackResponse;
 }
 
 /**
@@ -52,17 +52,19 @@ export class WebApiServer {
     const body = await readBody(request);
     const type = request.headers['content-type'] ?? '';
     if (url.pathname.startsWith('/upload/')) return this.#upload(body, type, response, url);
-    const args = await readArguments(body, type, url.searchParams).catch((error: unknown) => error);
-    if (!(args instanceof RequestArguments)) return writeAnswer(response, toErrorAnswer(args));
+    const args = await parseArguments(body, type, url.searchParams).catch(
+      (error: unknown) => error,
+    );
+    if (!(args instanceof RequestArguments)) return writeResponse(response, toErrorResponse(args));
     const call = this.#callFor(request, url, args);
-    if (call === undefined) return writeAnswer(response, createNotFound());
+    if (call === undefined) return writeResponse(response, createNotFoundResponse());
     await this.#perform(call, response);
   }
 
   #callFor(request: IncomingMessage, url: URL, args: RequestArguments): ApiCall | undefined {
     const method = /^\/api\/([\w.]+)\/?$/.exec(url.pathname)?.[1];
     if (method !== undefined) {
-      const token = readToken(request) ?? args.text('token');
+      const token = parseBearerToken(request) ?? args.text('token');
       return { name: method, args, run: () => this.#run(method, token, args) };
     }
     if (!url.pathname.startsWith('/actions/')) return undefined;
@@ -75,7 +77,7 @@ export class WebApiServer {
     const isEffective = fault === undefined || fault.after === true || fault.kind === 'delay';
     if (fault?.kind === 'delay') await sleep(fault.ms, response);
     const answer = isEffective ? runCall(run) : undefined;
-    const outcome = fault === undefined ? 'as usual' : toOutcome(fault);
+    const outcome = fault === undefined ? 'as usual' : toFaultOutcome(fault);
     const final = outcome === 'as usual' ? answer : outcome;
     const error = typeof final === 'object' ? final.error : undefined;
     this.#servers.workspace.transcript.recordCall({
@@ -84,10 +86,10 @@ export class WebApiServer {
       ...(error !== undefined && { error }),
     });
     if (final === 'reset') response.socket?.resetAndDestroy();
-    else if (typeof final === 'object') writeAnswer(response, final);
+    else if (typeof final === 'object') writeResponse(response, final);
   }
 
-  #run(name: string, token: string | undefined, args: RequestArguments): SlackAnswer {
+  #run(name: string, token: string | undefined, args: RequestArguments): SlackResponse {
     const { workspace } = this.#servers;
     const { app } = workspace;
     if (token === undefined) throw createRefusal('not_authed');
@@ -102,17 +104,17 @@ export class WebApiServer {
       method === undefined
         ? { url: this.#socket.open(workspace.origin) }
         : method(this.#servers, args);
-    return createJsonAnswer(200, applyOptional(workspace, { ok: true, ...fields }));
+    return createJsonResponse(200, applyOptionalFieldMode(workspace, { ok: true, ...fields }));
   }
 
-  #respond(path: string, args: RequestArguments): SlackAnswer {
+  #respond(path: string, args: RequestArguments): SlackResponse {
     const interaction = this.#servers.interactions.useAddress(path);
     if (interaction === undefined || typeof interaction === 'string')
       return {
-        ...createJsonAnswer(404, { ok: false, error: interaction ?? 'invalid_url' }),
+        ...createJsonResponse(404, { ok: false, error: interaction ?? 'invalid_url' }),
         error: 'gone',
       };
-    respond(this.#servers, interaction, args.values);
+    applyInteractionResponse(this.#servers, interaction, args.values);
     return { status: 200, type: 'text/html', body: 'ok' };
   }
 
@@ -124,12 +126,12 @@ export class WebApiServer {
     url: URL,
   ): Promise<void> {
     const bytes = await readUploadedBytes(body, type);
-    const args = await readArguments(Buffer.alloc(0), '', url.searchParams);
+    const args = await parseArguments(Buffer.alloc(0), '', url.searchParams);
     const id = url.pathname.split('/').at(-1) ?? '';
     const run = () =>
       receiveUpload(this.#servers.workspace, id, bytes)
         ? { status: 200, type: 'text/plain', body: `OK - ${bytes.length}` }
-        : createNotFound();
+        : createNotFoundResponse();
     await this.#perform({ name: 'upload', args, run }, response);
   }
 
@@ -141,40 +143,40 @@ export class WebApiServer {
     const id = /\/T\w+-(F\w+)\//.exec(url.pathname)?.[1] ?? '';
     const file = files.get(id);
     const fault = this.#faults.takeForCall('download', undefined);
-    const outcome = fault === undefined ? 'as usual' : toOutcome(fault);
+    const outcome = fault === undefined ? 'as usual' : toFaultOutcome(fault);
     if (outcome === 'reset') response.socket?.resetAndDestroy();
-    else if (typeof outcome === 'object') writeAnswer(response, outcome);
+    else if (typeof outcome === 'object') writeResponse(response, outcome);
     else if (outcome === 'hang') return;
-    else if (readToken(request) !== app.botToken) writeAnswer(response, SIGN_IN);
-    else if (file?.bytes === undefined) writeAnswer(response, createNotFound());
+    else if (parseBearerToken(request) !== app.botToken) writeResponse(response, SIGN_IN);
+    else if (file?.bytes === undefined) writeResponse(response, createNotFoundResponse());
     else response.writeHead(200, { 'content-type': file.type }).end(file.bytes);
   }
 }
 
-const SIGN_IN: Answer = {
+const SIGN_IN: HttpResponse = {
   status: 200,
   type: 'text/html',
   body: '<!DOCTYPE html><html><title>Sign in to the workspace</title></html>',
 };
 
-function runCall(run: () => SlackAnswer): SlackAnswer {
+function runCall(run: () => SlackResponse): SlackResponse {
   try {
     return run();
   } catch (error) {
-    return toErrorAnswer(error);
+    return toErrorResponse(error);
   }
 }
 
-function toOutcome(fault: CallFault): SlackAnswer | 'reset' | 'hang' | 'as usual' {
+function toFaultOutcome(fault: CallFault): SlackResponse | 'reset' | 'hang' | 'as usual' {
   switch (fault.kind) {
     case 'status': {
       const body = fault.body ?? `<html><h1>${fault.status}</h1></html>`;
       return { status: fault.status, type: 'text/html', body };
     }
     case 'refuse':
-      return toErrorAnswer(createRefusal(fault.error));
+      return toErrorResponse(createRefusal(fault.error));
     case 'rate-limit':
-      return toErrorAnswer(createRateLimitRefusal(fault.seconds));
+      return toErrorResponse(createRateLimitRefusal(fault.seconds));
     case 'garbage':
       return { status: 200, type: 'application/json', body: '{"ok":true,"chan' };
     case 'delay':
@@ -184,21 +186,21 @@ function toOutcome(fault: CallFault): SlackAnswer | 'reset' | 'hang' | 'as usual
   }
 }
 
-function toErrorAnswer(error: unknown): SlackAnswer {
-  if (!(error instanceof Refusal)) return createFailureAnswer(error);
+function toErrorResponse(error: unknown): SlackResponse {
+  if (!(error instanceof Refusal)) return createFailureResponse(error);
   const { status, message, details, retryAfter } = error;
   return {
-    ...createJsonAnswer(status, { ok: false, error: message, ...details }),
+    ...createJsonResponse(status, { ok: false, error: message, ...details }),
     ...(retryAfter !== undefined && { headers: { 'retry-after': String(retryAfter) } }),
     error: message,
   };
 }
 
-function createNotFound(): SlackAnswer {
+function createNotFoundResponse(): SlackResponse {
   return { status: 404, type: 'text/plain', body: 'Not found', error: 'not_found' };
 }
 
-function readToken(request: IncomingMessage): string | undefined {
+function parseBearerToken(request: IncomingMessage): string | undefined {
   return /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1];
 }
 

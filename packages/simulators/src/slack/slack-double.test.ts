@@ -1,28 +1,35 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { createWebClient, endAll, readRefusal, startDouble } from './testing/slack-client.ts';
+import {
+  closeTestResources,
+  createWebClient,
+  getRefusalData,
+  startSlackTestDouble,
+} from './testing/slack-client.ts';
 
-afterEach(endAll);
+afterEach(closeTestResources);
 
 describe('the Web API of the Slack double', () => {
   it('accepts each token only for its own methods', async () => {
-    const { double, web } = await startDouble();
+    const { double, web } = await startSlackTestDouble();
     expect(await web.auth.test()).toMatchObject({
       ok: true,
       ...{ team_id: double.teamId, user_id: double.me.id, bot_id: double.me.botId },
     });
-    const call = (token: string) => readRefusal(createWebClient(double, token).auth.test());
+    const call = (token: string) => getRefusalData(createWebClient(double, token).auth.test());
     expect(await call('xoxb-wrong')).toMatchObject({ error: 'invalid_auth' });
     expect(await call(double.appToken)).toMatchObject({ error: 'not_allowed_token_type' });
-    expect(await readRefusal(web.apps.connections.open({}))).toMatchObject({
+    expect(await getRefusalData(web.apps.connections.open({}))).toMatchObject({
       error: 'not_allowed_token_type',
     });
-    expect(await readRefusal(web.apiCall('chat.sing'))).toMatchObject({ error: 'unknown_method' });
+    expect(await getRefusalData(web.apiCall('chat.sing'))).toMatchObject({
+      error: 'unknown_method',
+    });
     double.uninstall();
-    expect(await readRefusal(web.auth.test())).toMatchObject({ error: 'account_inactive' });
+    expect(await getRefusalData(web.auth.test())).toMatchObject({ error: 'account_inactive' });
   });
 
   it('posts, edits and deletes messages and updates the visible conversation', async () => {
-    const { double, web, channel } = await startDouble();
+    const { double, web, channel } = await startSlackTestDouble();
     const { ts = '', message } = await web.chat.postMessage({
       channel,
       text: `*Hi* <@${double.me.id}>, _see_ <https://a.example|this> &amp; \`that\` 👍`,
@@ -38,13 +45,13 @@ describe('the Web API of the Slack double', () => {
     expect(double.conversation(channel)).toMatchObject([{ text: 'Changed', edits: 1 }]);
     await web.chat.delete({ channel, ts });
     expect(double.conversation(channel)).toEqual([]);
-    expect(await readRefusal(web.chat.delete({ channel, ts }))).toMatchObject({
+    expect(await getRefusalData(web.chat.delete({ channel, ts }))).toMatchObject({
       error: 'message_not_found',
     });
   });
 
   it('converts Markdown into blocks', async () => {
-    const { double, web, channel } = await startDouble();
+    const { double, web, channel } = await startSlackTestDouble();
     const markdown_text =
       '# Title\n\nSome **bold** and `code` for <@U0DBLBOT>.\n\n- one\n- two\n  1. deep\n\n' +
       '```js\nlet a = "<b>";\n```\n\n| a | b |\n|---|---|\n| 1 | **2** |\n\n> quoted';
@@ -63,13 +70,13 @@ describe('the Web API of the Slack double', () => {
       text: expect.stringContaining('Some *bold* and `code` for <@U0DBLBOT>.'),
     });
     const both = { channel, markdown_text: 'a', text: 'b' };
-    expect(await readRefusal(web.apiCall('chat.postMessage', both))).toMatchObject({
+    expect(await getRefusalData(web.apiCall('chat.postMessage', both))).toMatchObject({
       error: 'markdown_text_conflict',
     });
   });
 
   it('returns pages of history (newest first) and of replies (oldest first)', async () => {
-    const { double, web, channel, ann } = await startDouble();
+    const { double, web, channel, ann } = await startSlackTestDouble();
     const first = double.say({ channel, text: 'first' }).ts;
     for (const text of ['r1', 'r2', 'r3'])
       await web.chat.postMessage({ channel, thread_ts: first, text });
@@ -90,7 +97,7 @@ describe('the Web API of the Slack double', () => {
   });
 
   it('returns message metadata only on request', async () => {
-    const { web, channel } = await startDouble();
+    const { web, channel } = await startSlackTestDouble();
     const metadata = { event_type: 'part', event_payload: { key: 'k1' } };
     await web.chat.postMessage({ channel, text: 'a', metadata });
     const plain = await web.conversations.history({ channel });
@@ -100,7 +107,7 @@ describe('the Web API of the Slack double', () => {
   });
 
   it('receives files in three steps and serves files only with the bot token', async () => {
-    const { double, web, channel } = await startDouble();
+    const { double, web, channel } = await startSlackTestDouble();
     const { ts } = double.say({ channel, text: 'a thread' });
     await web.filesUploadV2({
       ...{ channel_id: channel, thread_ts: ts, initial_comment: 'here', title: 'A' },
@@ -122,7 +129,7 @@ describe('the Web API of the Slack double', () => {
   });
 
   it('shows a streamed message while the bot appends text', async () => {
-    const { double, web, direct } = await startDouble();
+    const { double, web, direct } = await startSlackTestDouble();
     const { ts: thread_ts } = double.say({ channel: direct, text: 'tell me' });
     await web.assistant.threads.setStatus({ channel_id: direct, thread_ts, status: 'is thinking' });
     expect(double.status(direct, thread_ts)).toBe('is thinking');
@@ -136,7 +143,7 @@ describe('the Web API of the Slack double', () => {
   });
 
   it('shows an ephemeral message to one person, and opens conversations', async () => {
-    const { double, web, channel, ann, direct } = await startDouble();
+    const { double, web, channel, ann, direct } = await startSlackTestDouble();
     await web.chat.postEphemeral({ channel, user: ann, text: 'only you' });
     expect(double.conversation(channel)).toMatchObject([{ text: 'only you', onlyFor: ann }]);
     const opened = await web.conversations.open({ users: ann });
@@ -153,11 +160,11 @@ describe('the Web API of the Slack double', () => {
   });
 
   it('refuses to add or remove the same reaction twice', async () => {
-    const { double, web, channel, ann } = await startDouble();
+    const { double, web, channel, ann } = await startSlackTestDouble();
     const { ts: timestamp } = double.say({ channel, text: 'nice' });
     const reaction = { channel, timestamp, name: 'thumbsup' };
     await web.reactions.add(reaction);
-    expect(await readRefusal(web.reactions.add(reaction))).toMatchObject({
+    expect(await getRefusalData(web.reactions.add(reaction))).toMatchObject({
       error: 'already_reacted',
     });
     double.react({ channel, ts: timestamp, name: 'eyes', from: ann });
@@ -166,7 +173,7 @@ describe('the Web API of the Slack double', () => {
       ['👀', ann],
     ]);
     await web.reactions.remove(reaction);
-    expect(await readRefusal(web.reactions.remove(reaction))).toMatchObject({
+    expect(await getRefusalData(web.reactions.remove(reaction))).toMatchObject({
       error: 'no_reaction',
     });
   });
@@ -224,25 +231,25 @@ describe('validation of calls in the Slack double', () => {
     ],
     ['long Markdown', { markdown_text: 'x'.repeat(12_001) }, 'msg_too_long', undefined],
   ])('refuses %s', async (_name, wish, error, reason) => {
-    const { web, channel } = await startDouble();
-    const found = await readRefusal(web.apiCall('chat.postMessage', { channel, ...wish }));
+    const { web, channel } = await startSlackTestDouble();
+    const found = await getRefusalData(web.apiCall('chat.postMessage', { channel, ...wish }));
     expect(found.error).toBe(error);
     if (reason !== undefined) expect(JSON.stringify(found.errors)).toMatch(reason);
   });
 
   it('truncates text at 40,000 characters, splits text at 4,000, and refuses long edits', async () => {
-    const { double, web, channel } = await startDouble();
+    const { double, web, channel } = await startSlackTestDouble();
     const sent = await web.chat.postMessage({ channel, text: 'x'.repeat(40_001) });
     expect(sent.response_metadata).toMatchObject({ warnings: ['message_truncated'] });
     expect(double.conversation(channel).map(({ text }) => text.length)).toEqual(
       Array.from({ length: 10 }, () => 4_000),
     );
     const edit = web.chat.update({ channel, ts: sent.ts ?? '', text: 'x'.repeat(4_001) });
-    expect(await readRefusal(edit)).toMatchObject({ error: 'msg_too_long' });
+    expect(await getRefusalData(edit)).toMatchObject({ error: 'msg_too_long' });
   });
 
   it('keeps the blocks of a message when only its text is edited', async () => {
-    const { double, web, channel } = await startDouble();
+    const { double, web, channel } = await startSlackTestDouble();
     const blocks = [section('Sure?'), actions(1)];
     const { ts = '' } = await web.chat.postMessage({ channel, text: 'Sure?', blocks });
     await web.chat.update({ channel, ts, text: 'Done.' });
@@ -252,10 +259,10 @@ describe('validation of calls in the Slack double', () => {
   });
 
   it('hides conversations that do not include the bot', async () => {
-    const { double, web, channel } = await startDouble();
+    const { double, web, channel } = await startSlackTestDouble();
     const secret = double.addChannel({ name: 'secret', kind: 'private' });
     for (const one of [channel, secret]) double.setBot(one, false);
-    const post = (to: string) => readRefusal(web.chat.postMessage({ channel: to, text: 'a' }));
+    const post = (to: string) => getRefusalData(web.chat.postMessage({ channel: to, text: 'a' }));
     expect(await post(channel)).toMatchObject({ error: 'not_in_channel' });
     expect(await post(secret)).toMatchObject({ error: 'channel_not_found' });
     await web.conversations.join({ channel });
@@ -265,7 +272,7 @@ describe('validation of calls in the Slack double', () => {
   });
 
   it('reports Markdown that Slack does not render as a violation', async () => {
-    const { double, web, channel } = await startDouble();
+    const { double, web, channel } = await startSlackTestDouble();
     await web.chat.postMessage({ channel, text: '**no** [link](https://a.example)\n# no' });
     expect(double.conversation(channel)[0]?.violations).toEqual([
       'Markdown **bold**',

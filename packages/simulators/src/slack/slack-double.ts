@@ -2,7 +2,7 @@ import type { OptionalFieldMode } from '../optional-fields.ts';
 import type { ButtonPress, FormSubmission, SlashCommand } from './acting.ts';
 import type { RetrySchedule } from './dispatcher.ts';
 import type { Fault } from './faults.ts';
-import type { PersonMessage, Reaction } from './people.ts';
+import type { PersonMessage, PersonReaction } from './people.ts';
 import type { SlackLimits } from './rate-limits.ts';
 import type { DisconnectReason } from './socket-mode.ts';
 import type { RecordedCall, RecordedDelivery, Transcript } from './transcript.ts';
@@ -58,7 +58,7 @@ export interface SlackDouble {
   say(saying: PersonMessage): WireMessage;
   reword(channel: string, ts: string, text: string): void;
   erase(channel: string, ts: string): void;
-  react(reaction: Reaction): void;
+  react(reaction: PersonReaction): void;
   /** Presses a button or chooses an option; returns the id of the interaction. */
   press(press: ButtonPress): string;
   /** Runs a slash command; returns the id of the interaction. */

@@ -1,19 +1,19 @@
 import { createServer } from 'node:http';
-import { listen, stopServer } from '../loopback.ts';
+import { listenOnLoopback, stopServer } from '../loopback.ts';
 import { pressButton, runSlashCommand, submitForm } from './acting.ts';
 import { Dispatcher, REAL_RETRIES } from './dispatcher.ts';
 import { emitEvent } from './events.ts';
 import { FaultInjector } from './faults.ts';
 import { FileStore } from './file-store.ts';
-import { Interactions } from './interactions.ts';
+import { InteractionStore } from './interactions.ts';
 import {
   deleteAsAuthor,
   editAsAuthor,
   getChannel,
-  react,
-  say,
+  reactAsPerson,
+  sendPersonMessage,
   setBotMembership,
-  uninstall,
+  uninstallApp,
 } from './people.ts';
 import { RateLimits } from './rate-limits.ts';
 import { WebApiServer } from './server.ts';
@@ -28,7 +28,7 @@ import {
   addMember,
   IdSequence,
   type Member,
-  openDirect,
+  openDirectChat,
   toThreadKey,
   type Workspace,
 } from './workspace.ts';
@@ -49,7 +49,7 @@ export async function startSlackDouble(options: SlackDoubleOptions = {}): Promis
   const servers: SlackServers = {
     workspace,
     dispatcher,
-    interactions: new Interactions(workspace),
+    interactions: new InteractionStore(workspace),
   };
   const api = new WebApiServer(servers, faults, socket);
 
@@ -64,7 +64,7 @@ export async function startSlackDouble(options: SlackDoubleOptions = {}): Promis
   });
   server.on('upgrade', (request, stream, head) => socket.upgrade(request, stream, head));
   server.keepAliveTimeout = 60_000;
-  const port = await listen(server, options.port ?? 0);
+  const port = await listenOnLoopback(server, options.port ?? 0);
   workspace.origin = `http://127.0.0.1:${port}`;
 
   const double: SlackDouble = {
@@ -76,8 +76,8 @@ export async function startSlackDouble(options: SlackDoubleOptions = {}): Promis
       if (url !== undefined) await verifyUrl(url, app.verificationToken, signing);
       dispatcher.requestUrl = url;
     },
-    ...createControls(servers),
-    ...createReaders(servers),
+    ...createControlMethods(servers),
+    ...createReadMethods(servers),
     connections: () => socket.connections,
     fault: (fault) => faults.arm(fault),
     clearFaults: () => faults.clear(),
@@ -97,17 +97,17 @@ export async function startSlackDouble(options: SlackDoubleOptions = {}): Promis
 }
 
 /** Creates the methods that act as people and change the workspace. */
-function createControls(servers: SlackServers) {
+function createControlMethods(servers: SlackServers) {
   const { workspace } = servers;
   return {
     addMember: (wish) => addMember(workspace, wish).id,
     addChannel: ({ name, kind = 'public', members = [], sharedWith }) =>
       addChannel(workspace, { name, kind, members, sharedWith }).id,
-    directChat: (user) => openDirect(workspace, user).id,
-    say: (saying) => say(servers, saying),
+    directChat: (user) => openDirectChat(workspace, user).id,
+    say: (saying) => sendPersonMessage(servers, saying),
     reword: (channel, ts, text) => editAsAuthor(servers, channel, ts, text),
     erase: (channel, ts) => deleteAsAuthor(servers, channel, ts),
-    react: (reaction) => react(servers, reaction),
+    react: (reaction) => reactAsPerson(servers, reaction),
     press: (wish) => pressButton(servers, wish),
     slash: (command) => runSlashCommand(servers, command),
     submit: (submission) => submitForm(servers, submission),
@@ -123,12 +123,12 @@ function createControls(servers: SlackServers) {
       const member = workspace.members.get(user);
       if (member !== undefined) member.isDeactivated = true;
     },
-    uninstall: () => uninstall(servers),
+    uninstall: () => uninstallApp(servers),
   } satisfies Partial<SlackDouble>;
 }
 
 /** Creates the methods that read the workspace and the recorded traffic. */
-function createReaders({ workspace, interactions }: SlackServers) {
+function createReadMethods({ workspace, interactions }: SlackServers) {
   const { transcript } = workspace;
   return {
     interaction: (id) => interactions.get(id)?.state ?? 'failed',

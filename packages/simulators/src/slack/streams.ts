@@ -1,14 +1,14 @@
 import { blocksToMrkdwn } from './blocks.ts';
-import { readContent } from './content.ts';
+import { readSlackContent } from './content.ts';
 import { emitMessage } from './events.ts';
 import { findThread, getBotFields, getReplyFields, omitMetadata } from './posting.ts';
-import { readMarkdown } from './read-markdown.ts';
+import { convertMarkdown } from './read-markdown.ts';
 import { createRefusal, type RequestArguments } from './request.ts';
 import type { SlackServers } from './servers.ts';
 import { type Json, toRecords } from './wire.ts';
 import {
   type Channel,
-  findWritable,
+  findWritableChannel,
   type StoredMessage,
   storeMessage,
   toThreadKey,
@@ -21,7 +21,7 @@ const MAX_APPENDED = 12_000;
 /** Implements `chat.startStream`: posts a message in a thread, to which text can be appended. */
 export function startStream(servers: SlackServers, args: RequestArguments): Json {
   const { workspace } = servers;
-  const channel = findWritable(workspace, args.required('channel'));
+  const channel = findWritableChannel(workspace, args.required('channel'));
   const thread = findThread(channel, args.required('thread_ts'));
   if (channel.kind !== 'dm') {
     if (!args.has('recipient_team_id')) throw createRefusal('missing_recipient_team_id');
@@ -37,14 +37,14 @@ export function startStream(servers: SlackServers, args: RequestArguments): Json
     ...getReplyFields(channel, thread),
   };
   const stored = storeMessage(workspace, channel, wire, { isGrowing: true });
-  growMessage(servers, stored, args);
+  appendToMessage(servers, stored, args);
   return { channel: channel.id, ts };
 }
 
 /** `chat.appendStream` */
 export function appendStream(servers: SlackServers, args: RequestArguments): Json {
   const { channel, stored } = findStream(servers.workspace, args);
-  growMessage(servers, stored, args);
+  appendToMessage(servers, stored, args);
   return { channel: channel.id, ts: stored.wire.ts };
 }
 
@@ -52,8 +52,8 @@ export function appendStream(servers: SlackServers, args: RequestArguments): Jso
 export function stopStream(servers: SlackServers, args: RequestArguments): Json {
   const { workspace } = servers;
   const { channel, stored } = findStream(workspace, args);
-  growMessage(servers, stored, args);
-  const { blocks } = args.has('blocks') ? readContent(workspace, args) : { blocks: [] };
+  appendToMessage(servers, stored, args);
+  const { blocks } = args.has('blocks') ? readSlackContent(workspace, args) : { blocks: [] };
   stored.wire = { ...stored.wire, blocks: [...(stored.wire.blocks ?? []), ...blocks] };
   stored.isGrowing = false;
   const thread = stored.wire.thread_ts;
@@ -64,7 +64,7 @@ export function stopStream(servers: SlackServers, args: RequestArguments): Json 
 }
 
 function findStream(workspace: Workspace, args: RequestArguments) {
-  const channel: Channel = findWritable(workspace, args.required('channel'));
+  const channel: Channel = findWritableChannel(workspace, args.required('channel'));
   const stored = channel.messages.get(args.required('ts'));
   if (stored === undefined) throw createRefusal('message_not_found');
   if (stored.wire.user !== workspace.bot.id) throw createRefusal('message_not_owned_by_app');
@@ -73,7 +73,7 @@ function findStream(workspace: Workspace, args: RequestArguments) {
 }
 
 /** Appends Markdown from `markdown_text` or chunks and converts the whole text again. */
-function growMessage(
+function appendToMessage(
   { workspace }: SlackServers,
   stored: StoredMessage,
   args: RequestArguments,
@@ -84,7 +84,7 @@ function growMessage(
     .join('');
   if (more.length > MAX_APPENDED) throw createRefusal('msg_too_long');
   stored.markdown = (stored.markdown ?? '') + more;
-  const blocks = readMarkdown(stored.markdown).map((block) => {
+  const blocks = convertMarkdown(stored.markdown).map((block) => {
     return { ...block, block_id: workspace.ids.next('b') };
   });
   stored.wire = { ...stored.wire, text: blocksToMrkdwn(blocks), blocks };

@@ -2,16 +2,16 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { endAll, startDouble } from './testing/slack-client.ts';
-import { runLine } from './typed-commands.ts';
+import { closeTestResources, startSlackTestDouble } from './testing/slack-client.ts';
+import { runTypedCommand } from './typed-commands.ts';
 
-afterEach(endAll);
+afterEach(closeTestResources);
 
 describe('typed commands of the Slack double', () => {
   it('writes in the direct chat, in a channel and in a thread, and edits and deletes a message', async () => {
-    const { double, web, ann, direct, channel } = await startDouble();
+    const { double, web, ann, direct, channel } = await startSlackTestDouble();
     const places = { you: ann, direct, channel };
-    const type = (line: string) => runLine(double, places, line);
+    const type = (line: string) => runTypedCommand(double, places, line);
     for (const line of ['helo', '!edit hello', '  ', '!channel all', '!mention you']) type(line);
     const root = double.conversation(channel).at(-1)?.ts ?? '';
     await web.chat.postMessage({ channel, thread_ts: root, text: 'yes?' });
@@ -29,11 +29,11 @@ describe('typed commands of the Slack double', () => {
   });
 
   it('sends a file, runs a command, presses a button and removes the bot', async () => {
-    const { double, web, ann, direct, channel } = await startDouble();
+    const { double, web, ann, direct, channel } = await startSlackTestDouble();
     const places = { you: ann, direct, channel };
     const folder = await mkdtemp(join(tmpdir(), 'parley-typed-'));
     await writeFile(join(folder, 'a.txt'), 'x');
-    runLine(double, places, `!file ${join(folder, 'a.txt')} what is it?`);
+    runTypedCommand(double, places, `!file ${join(folder, 'a.txt')} what is it?`);
     await rm(folder, { recursive: true });
     expect(double.conversation(direct)).toMatchObject([
       { text: 'what is it?', files: [{ name: 'a.txt', type: 'text/plain' }] },
@@ -48,12 +48,12 @@ describe('typed commands of the Slack double', () => {
       text: 'Sure?',
       blocks: [{ type: 'actions', elements: [button] }],
     });
-    runLine(double, places, '!press Yes');
-    runLine(double, places, '/ask now');
+    runTypedCommand(double, places, '!press Yes');
+    runTypedCommand(double, places, '/ask now');
     expect(double.deliveries().map(({ what }) => what)).toEqual(
       expect.arrayContaining(['block_actions', '/ask']),
     );
-    runLine(double, places, '!kick');
+    runTypedCommand(double, places, '!kick');
     expect(double.deliveries('channel_left')).toHaveLength(1);
   });
 
@@ -64,7 +64,7 @@ describe('typed commands of the Slack double', () => {
     ['!file /nowhere/a.jpg', '/nowhere/a.jpg'],
     ['!thread x', 'The bot has no matching message.'],
   ])('explains why the typed line %s fails', async (line, reason) => {
-    const { double, ann, direct, channel } = await startDouble();
-    expect(() => runLine(double, { you: ann, direct, channel }, line)).toThrow(reason);
+    const { double, ann, direct, channel } = await startSlackTestDouble();
+    expect(() => runTypedCommand(double, { you: ann, direct, channel }, line)).toThrow(reason);
   });
 });

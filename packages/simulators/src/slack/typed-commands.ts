@@ -30,19 +30,27 @@ const COMMANDS = new Map<string, TypedCommand>([
   ],
   ['thread', replyInThread],
   ['file', sendFile],
-  ['press', pressNewest],
+  ['press', pressNewestButton],
   [
     'edit',
-    (double, places, text) => double.reword(places.direct, findOwnMessage(double, places).ts, text),
+    (double, places, text) =>
+      double.reword(places.direct, findLatestPersonMessage(double, places).ts, text),
   ],
-  ['delete', (double, places) => double.erase(places.direct, findOwnMessage(double, places).ts)],
-  ['react', reactToNewest],
+  [
+    'delete',
+    (double, places) => double.erase(places.direct, findLatestPersonMessage(double, places).ts),
+  ],
+  ['react', reactToNewestMessage],
   ['kick', (double, { channel }) => double.setBot(channel, false)],
   ['invite', (double, { channel }) => double.setBot(channel, true)],
 ]);
 
 /** Executes a line typed at the prompt; throws an error with a readable reason. */
-export function runLine(double: SlackDouble, places: TypedCommandContext, line: string): void {
+export function runTypedCommand(
+  double: SlackDouble,
+  places: TypedCommandContext,
+  line: string,
+): void {
   if (line.trim() === '') return;
   const [, sign, name = '', rest = ''] = /^([!/])(\w+)\s*(.*)$/su.exec(line) ?? [];
   const { direct, you } = places;
@@ -60,7 +68,7 @@ function replyInThread(
   { you, ...places }: TypedCommandContext,
   text: string,
 ): void {
-  const { channel, ts, threadTs } = findNewest(double, places);
+  const { channel, ts, threadTs } = findNewestBotMessage(double, places);
   double.say({ channel, from: you, text, threadTs: threadTs ?? ts });
 }
 
@@ -70,33 +78,38 @@ function sendFile(double: SlackDouble, { direct, you }: TypedCommandContext, res
   double.say({ channel: direct, from: you, text, files });
 }
 
-function pressNewest(
+function pressNewestButton(
   double: SlackDouble,
   { you, ...places }: TypedCommandContext,
   label: string,
 ): void {
-  const { channel, ts } = findNewest(double, places, ({ buttons }) => buttons.includes(label));
+  const { channel, ts } = findNewestBotMessage(double, places, ({ buttons }) =>
+    buttons.includes(label),
+  );
   double.press({ channel, ts, label, from: you });
 }
 
-function reactToNewest(
+function reactToNewestMessage(
   double: SlackDouble,
   { you, ...places }: TypedCommandContext,
   emoji: string,
 ): void {
-  const { channel, ts } = findNewest(double, places);
+  const { channel, ts } = findNewestBotMessage(double, places);
   const name = findEmojiName(emoji) ?? emoji.replaceAll(':', '');
   double.react({ channel, ts, name, from: you });
 }
 
-function findOwnMessage(double: SlackDouble, { direct, you }: TypedCommandContext): VisibleMessage {
+function findLatestPersonMessage(
+  double: SlackDouble,
+  { direct, you }: TypedCommandContext,
+): VisibleMessage {
   const own = double.conversation(direct).findLast(({ from }) => from === you);
   if (own === undefined) throw new Error('You have not sent a message yet.');
   return own;
 }
 
 /** Finds the bot's newest message that satisfies `isWanted`. */
-function findNewest(
+function findNewestBotMessage(
   double: SlackDouble,
   { direct, channel }: Omit<TypedCommandContext, 'you'>,
   isWanted: (message: VisibleMessage) => boolean = () => true,

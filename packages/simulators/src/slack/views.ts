@@ -9,7 +9,7 @@ import type { View } from './workspace.ts';
  */
 export function openView({ workspace, interactions }: SlackServers, args: RequestArguments): Json {
   const trigger = args.required('trigger_id');
-  const content = readView(args, 'modal');
+  const content = parseView(args, 'modal');
   const reason = interactions.useTrigger(trigger);
   if (reason !== undefined) throw createRefusal(reason);
   const user = interactions.get(trigger.split('.')[0] ?? '')?.user ?? '';
@@ -23,7 +23,7 @@ export function openView({ workspace, interactions }: SlackServers, args: Reques
 export function updateView({ workspace }: SlackServers, args: RequestArguments): Json {
   const view = workspace.views.get(args.required('view_id'));
   if (view === undefined) throw createRefusal('not_found');
-  view.content = readView(args, 'modal');
+  view.content = parseView(args, 'modal');
   workspace.transcript.changes.changed();
   return { view: toWireView(view) };
 }
@@ -32,13 +32,13 @@ export function updateView({ workspace }: SlackServers, args: RequestArguments):
 export function publishView({ workspace }: SlackServers, args: RequestArguments): Json {
   const user = args.required('user_id');
   if (!workspace.members.has(user)) throw createRefusal('invalid_user_id');
-  const view: View = { id: `home-${user}`, user, content: readView(args, 'home') };
+  const view: View = { id: `home-${user}`, user, content: parseView(args, 'home') };
   workspace.views.set(view.id, view);
   workspace.transcript.changes.changed();
   return { view: toWireView(view) };
 }
 
-function readView(args: RequestArguments, type: 'modal' | 'home'): Json {
+function parseView(args: RequestArguments, type: 'modal' | 'home'): Json {
   const view = args.json('view');
   if (!isRecord(view) || view.type !== type || !Array.isArray(view.blocks))
     throw createRefusal('invalid_arguments');

@@ -1,8 +1,13 @@
-import { blocksToPlainText, listPressables } from './blocks.ts';
+import { blocksToPlainText, listPressableElements } from './blocks.ts';
 import { findEmoji } from './emoji.ts';
 import { findViolations } from './violations.ts';
 import { toRecords, type WireBlock, type WireMessage } from './wire.ts';
-import { type Channel, createNames, type StoredMessage, type Workspace } from './workspace.ts';
+import {
+  type Channel,
+  createDisplayNames,
+  type StoredMessage,
+  type Workspace,
+} from './workspace.ts';
 
 export interface VisibleMessage {
   /** A number that increases over all conversations in the order the messages appeared. */
@@ -50,7 +55,7 @@ function toVisibleMessage(
   const by = (user: string | undefined) =>
     user === workspace.bot.id ? 'bot' : (user ?? wire.bot_id ?? 'slack');
   const attached = toRecords(wire.attachments);
-  const names = createNames(workspace);
+  const names = createDisplayNames(workspace);
   const inAttachments = attached.flatMap((one) => {
     const inner = toRecords(one.blocks);
     return inner.length > 0
@@ -63,7 +68,7 @@ function toVisibleMessage(
     ...(thread !== undefined && thread !== wire.ts && { threadTs: thread }),
     text: [blocksToPlainText(blocks, names), ...inAttachments].filter(Boolean).join('\n'),
     files: files.map(({ id, name, mimetype }) => ({ id, name, type: mimetype })),
-    buttons: listPressables(blocks).map(({ label }) => label),
+    buttons: listPressableElements(blocks).map(({ label }) => label),
     reactions: reactions.flatMap(({ name, users }) =>
       users.map((user) => [findEmoji(name) ?? name, by(user)] as const),
     ),

@@ -75,7 +75,7 @@ interface WebhookPost {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-interface WebhookAnswer {
+interface WebhookResponse {
   readonly status: number;
   readonly body: unknown;
   readonly noRetry: boolean;
@@ -85,7 +85,7 @@ interface WebhookAnswer {
 function postToWebhook(
   url: string,
   { type, body, signing, withinMs, headers }: WebhookPost,
-): Promise<WebhookAnswer | string> {
+): Promise<WebhookResponse | string> {
   const bytes = Buffer.from(body);
   const wide = bytes.findIndex((byte) => byte > 0x7f);
   const cut = wide < 0 ? 1 : wide + 1;

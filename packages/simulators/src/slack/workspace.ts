@@ -3,7 +3,7 @@ import type { FileStore } from './file-store.ts';
 import { OPTIONAL_FIELDS } from './optional-fields.ts';
 import type { RateLimits } from './rate-limits.ts';
 import { createRefusal } from './request.ts';
-import type { Names } from './rich-text.ts';
+import type { DisplayNames } from './rich-text.ts';
 import type { Transcript } from './transcript.ts';
 import type { Json, WireMessage } from './wire.ts';
 
@@ -117,7 +117,7 @@ function formatTs(micros: number): string {
   return `${seconds}.${String(micros % 1_000_000).padStart(6, '0')}`;
 }
 
-export function createNames({ members, channels }: Workspace): Names {
+export function createDisplayNames({ members, channels }: Workspace): DisplayNames {
   return {
     user: (id) => members.get(id)?.name ?? id,
     channel: (id) => channels.get(id)?.name ?? id,
@@ -140,17 +140,17 @@ export function findChannel(workspace: Workspace, id: string | undefined): Chann
  * Finds the conversation of a call that writes; a person's id refers to their direct chat.
  * @throws Refusal when the bot cannot write in the conversation
  */
-export function findWritable(workspace: Workspace, id: string | undefined): Channel {
+export function findWritableChannel(workspace: Workspace, id: string | undefined): Channel {
   const person = workspace.members.get(id ?? '');
   const channel =
-    person === undefined ? findChannel(workspace, id) : openDirect(workspace, person.id);
+    person === undefined ? findChannel(workspace, id) : openDirectChat(workspace, person.id);
   if (!channel.members.has(workspace.bot.id)) throw createRefusal('not_in_channel');
   if (channel.isArchived) throw createRefusal('is_archived');
   return channel;
 }
 
 /** Returns the direct chat with a person and opens it if necessary. */
-export function openDirect(workspace: Workspace, person: string): Channel {
+export function openDirectChat(workspace: Workspace, person: string): Channel {
   if (workspace.members.get(person)?.isBot === true) throw createRefusal('cannot_dm_bot');
   for (const channel of workspace.channels.values())
     if (channel.kind === 'dm' && channel.members.has(person)) return channel;
@@ -217,7 +217,7 @@ export function storeMessage(
 }
 
 /** Applies the setting for optional fields to a document. */
-export function applyOptional<T extends Json>({ optional }: Workspace, document: T): T {
+export function applyOptionalFieldMode<T extends Json>({ optional }: Workspace, document: T): T {
   // The function only omits fields or sets them to null, which their types allow.
   return applyOptionalFields(optional, OPTIONAL_FIELDS, document) as T;
 }

@@ -24,7 +24,7 @@ export interface MessageDraft {
 /** The servers' state for one bot. */
 export interface BotAccount {
   readonly me: WireUser;
-  readonly chats: Chats;
+  readonly chats: ChatRegistry;
   readonly updates: UpdateQueue;
   readonly webhook: WebhookCaller;
   readonly transcript: Transcript;
@@ -51,7 +51,7 @@ export interface BotAccount {
 }
 
 /** Creates the account of a new bot; its id is the number at the start of the token. */
-export function createAccount(
+export function createBotAccount(
   token: string,
   parts: Pick<BotAccount, 'transcript' | 'flood' | 'clock'> & {
     readonly webhookTarget?: string | undefined;
@@ -80,7 +80,7 @@ export function createAccount(
   return {
     me,
     picture: bytes === undefined ? null : files.store({ kind: 'photo', bytes }).photo,
-    chats: new Chats(),
+    chats: new ChatRegistry(),
     updates,
     webhook,
     commands: new Map(),
@@ -117,7 +117,7 @@ export interface ChatRecord {
  * All chats that the bot has been in. A supergroup numbers its messages separately; all other chats
  * share one sequence.
  */
-export class Chats {
+export class ChatRegistry {
   readonly #chats = new Map<number, ChatRecord>();
   readonly #ownNumbers = new Map<number, number>();
   #sharedNumber = 1;
@@ -207,7 +207,7 @@ function createNamedChat(id: number): WireChat {
 export interface BusinessAccount {
   readonly user: WireUser;
   /** The ids and message numbers of its chats are separate from the bot's own. */
-  readonly chats: Chats;
+  readonly chats: ChatRegistry;
   canReply: boolean;
   isEnabled: boolean;
 }

@@ -20,7 +20,7 @@ const MAX_ENTITIES = 100;
  * Parses `text` with `parse_mode` or `entities`, as sendMessage does.
  * @throws Refusal with status 400 when the text is empty or too long, or its markup is invalid
  */
-export function readText(params: RequestParams): FormattedText {
+export function parseTextParams(params: RequestParams): FormattedText {
   const raw = params.text('text') ?? '';
   if (raw === '') throw createBadRequestRefusal('message text is empty');
   const shown = normalizeText(parseText(raw, params, 'entities'));
@@ -33,7 +33,7 @@ export function readText(params: RequestParams): FormattedText {
  * Parses `caption`, which may be empty, as sendPhoto and similar methods do.
  * @throws Refusal with status 400 when the caption is too long or its markup is invalid
  */
-export function readCaption(params: RequestParams): Partial<WireMessage> {
+export function parseCaptionParams(params: RequestParams): Partial<WireMessage> {
   const raw = params.text('caption') ?? '';
   if (raw === '') return {};
   const { text, entities } = normalizeText(parseText(raw, params, 'caption_entities'));
@@ -49,7 +49,7 @@ export function readCaption(params: RequestParams): Partial<WireMessage> {
  * Returns the validated inline keyboard of a call, if any; only buttons with data are supported.
  * @throws Refusal with status 400
  */
-export function readKeyboard(params: RequestParams): { reply_markup?: unknown } {
+export function parseKeyboard(params: RequestParams): { reply_markup?: unknown } {
   const markup = params.json('reply_markup');
   if (markup === undefined) return {};
   const rows = isRecord(markup) ? markup.inline_keyboard : undefined;
@@ -66,7 +66,7 @@ function parseText(raw: string, params: RequestParams, beside: string): Formatte
   const mode = params.text('parse_mode') ?? '';
   switch (mode.toLowerCase()) {
     case '':
-      return { text: raw, entities: readEntities(params.json(beside)) };
+      return { text: raw, entities: parseEntities(params.json(beside)) };
     case 'html':
       return parseHtml(raw);
     case 'markdown':
@@ -90,7 +90,7 @@ function parseHtml(raw: string): FormattedText {
   }
 }
 
-function readEntities(list: unknown): HtmlEntity[] {
+function parseEntities(list: unknown): HtmlEntity[] {
   if (!Array.isArray(list)) return [];
   return list.map((item: unknown) => {
     if (!isRecord(item)) throw createBadRequestRefusal("can't parse entities: expected an Object");

@@ -2,30 +2,35 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { PLACES, runLine } from './control.ts';
-import { endDoubles, readRefusal, startDouble } from './testing/telegraf-client.ts';
+import { PLACES, runTypedCommand } from './control.ts';
+import {
+  closeTestDoubles,
+  getRefusalData,
+  startTelegramTestDouble,
+} from './testing/telegraf-client.ts';
 
-afterEach(endDoubles);
+afterEach(closeTestDoubles);
 
 describe('typed commands of the Telegram double', () => {
   it('writes in a private chat, a group and a channel', async () => {
-    const { double } = await startDouble();
-    for (const line of ['hello', '  ', '!group hi all', '!post news']) runLine(double, line);
+    const { double } = await startTelegramTestDouble();
+    for (const line of ['hello', '  ', '!group hi all', '!post news'])
+      runTypedCommand(double, line);
     const texts = (chat: number) => double.conversation(chat).map(({ text }) => text);
     expect(Object.values(PLACES).map(texts)).toEqual([['hello'], ['hi all'], ['news']]);
   });
 
   it('sends a file, edits a message, presses a button and blocks the bot', async () => {
-    const { double, telegram } = await startDouble();
+    const { double, telegram } = await startTelegramTestDouble();
     const folder = await mkdtemp(join(tmpdir(), 'parley-typed-'));
     await writeFile(join(folder, 'a.jpg'), 'x');
-    runLine(double, 'helo');
-    runLine(double, '!edit hello');
-    runLine(double, `!file ${join(folder, 'a.jpg')} what is it?`);
+    runTypedCommand(double, 'helo');
+    runTypedCommand(double, '!edit hello');
+    runTypedCommand(double, `!file ${join(folder, 'a.jpg')} what is it?`);
     await rm(folder, { recursive: true });
     const reply_markup = { inline_keyboard: [[{ text: 'Yes', callback_data: '/yes' }]] };
     await telegram.sendMessage(PLACES.person, 'Sure?', { reply_markup });
-    runLine(double, '!press Yes');
+    runTypedCommand(double, '!press Yes');
     const updates = await telegram.callApi('getUpdates', {});
     expect(updates).toMatchObject([
       { message: { text: 'helo' } },
@@ -33,16 +38,16 @@ describe('typed commands of the Telegram double', () => {
       { message: { caption: 'what is it?', photo: [{}, {}] } },
       { callback_query: { data: '/yes' } },
     ]);
-    runLine(double, '!block');
-    expect(await readRefusal(telegram.sendMessage(PLACES.person, 'x'))).toMatchObject({
+    runTypedCommand(double, '!block');
+    expect(await getRefusalData(telegram.sendMessage(PLACES.person, 'x'))).toMatchObject({
       code: 403,
     });
   });
 
   it('writes to a channel, as a business customer and as a guest, and sends messages with any fields', async () => {
-    const { double, telegram } = await startDouble();
+    const { double, telegram } = await startTelegramTestDouble();
     const lines = ['!subscriber a', '!customer b', '!customer c', '!guest d', '!send {"story":{}}'];
-    for (const line of lines) runLine(double, line);
+    for (const line of lines) runTypedCommand(double, line);
     expect(await telegram.callApi('getUpdates', {})).toMatchObject([
       { message: { text: 'a', direct_messages_topic: { topic_id: 7 } } },
       { business_connection: { id: 'business', is_enabled: true } },
@@ -56,8 +61,8 @@ describe('typed commands of the Telegram double', () => {
   it.each(['!dance', '!press No', '!edit x', '!file /nowhere/a.jpg', '!send {'])(
     'explains why the typed line %s fails',
     async (line) => {
-      const { double } = await startDouble();
-      expect(() => runLine(double, line)).toThrow();
+      const { double } = await startTelegramTestDouble();
+      expect(() => runTypedCommand(double, line)).toThrow();
     },
   );
 });

@@ -107,14 +107,14 @@ export const handleControl = createControlHandler<TelegramDouble>({
   'GET conversation': (double, _body, query) => double.conversation(Number(query.get('chat'))),
   'GET calls': (double, _body, query) => double.calls(query.get('method') ?? undefined),
   'GET answers': (double, _body, query) =>
-    waitForNewest(double, query, (after) => listWrittenAfter(double, after)),
+    waitForNewest(double, query, (after) => listMessagesAfter(double, after)),
   'GET status': (double) => ({
     firstPollAt: double.transcript.firstArrival('getUpdates') ?? null,
     pendingUpdates: double.pendingUpdates().length,
   }),
 });
 
-function listWrittenAfter({ transcript }: TelegramDouble, after: number): VisibleMessage[] {
+function listMessagesAfter({ transcript }: TelegramDouble, after: number): VisibleMessage[] {
   return transcript.after(after).filter(({ from }) => from === 'bot');
 }
 
@@ -163,15 +163,15 @@ const ACTIONS = new Map<string, (double: TelegramDouble, rest: string) => unknow
     (double, fields) => double.say({ chat: person, extra: Fields.parse(JSON.parse(fields)) }),
   ],
   ['file', sendPersonFile],
-  ['press', pressNewest],
-  ['edit', editLast],
-  ['react', reactToNewest],
+  ['press', pressNewestButton],
+  ['edit', editLastMessage],
+  ['react', reactToNewestMessage],
   ['block', (double) => double.setAccess(person, 'blocked')],
   ['unblock', (double) => double.setAccess(person, 'open')],
 ]);
 
 /** Executes a line typed at the prompt; throws an error with a readable reason. */
-export function runLine(double: TelegramDouble, line: string): void {
+export function runTypedCommand(double: TelegramDouble, line: string): void {
   if (line.trim() === '') return;
   const [, name, rest = ''] = /^!(\w+)\s*(.*)$/su.exec(line) ?? [];
   if (name === undefined) {
@@ -204,19 +204,19 @@ function sendPersonFile(double: TelegramDouble, rest: string): void {
   double.say({ chat: PLACES.person, file, ...(words && { text: words }) });
 }
 
-function pressNewest(double: TelegramDouble, label: string): void {
+function pressNewestButton(double: TelegramDouble, label: string): void {
   const found = double.transcript.messages().findLast(({ buttons }) => buttons?.includes(label));
   if (found === undefined) throw new Error(`No message has a button "${label}".`);
   double.press({ chat: found.chatId, message: found.messageId, label, from: PLACES.person });
 }
 
-function editLast(double: TelegramDouble, text: string): void {
+function editLastMessage(double: TelegramDouble, text: string): void {
   const own = double.conversation(PLACES.person).findLast(({ from }) => from === PLACES.person);
   if (own === undefined) throw new Error('You have not sent a message yet.');
   double.reword(PLACES.person, own.messageId, text);
 }
 
-function reactToNewest(double: TelegramDouble, emoji: string): void {
+function reactToNewestMessage(double: TelegramDouble, emoji: string): void {
   const newest = double.conversation(PLACES.person).findLast(({ from }) => from === 'bot');
   if (newest === undefined) throw new Error('The bot has not sent a message yet.');
   const emojis = emoji === '' ? [] : [emoji];

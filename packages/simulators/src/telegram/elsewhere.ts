@@ -1,5 +1,5 @@
-import { type BotAccount, type BusinessAccount, type ChatRecord, Chats } from './account.ts';
-import { readText } from './content.ts';
+import { type BotAccount, type BusinessAccount, type ChatRecord, ChatRegistry } from './account.ts';
+import { parseTextParams } from './content.ts';
 import { createBadRequestRefusal, isRecord, RequestParams } from './request.ts';
 import type { IdentifiedObject, WireMessage } from './wire.ts';
 
@@ -18,7 +18,12 @@ export function connectBusiness(account: BotAccount, wish: ConnectionChange): vo
   const known = account.business.get(id);
   const given = wish.user ?? { id: 2001 };
   const user = known?.user ?? { is_bot: false, first_name: `User ${given.id}`, ...given };
-  account.business.set(id, { user, chats: known?.chats ?? new Chats(), canReply, isEnabled });
+  account.business.set(id, {
+    user,
+    chats: known?.chats ?? new ChatRegistry(),
+    canReply,
+    isEnabled,
+  });
   account.updates.push('business_connection', describeConnection(account, id));
 }
 
@@ -63,7 +68,7 @@ export function deleteBusinessMessages(account: BotAccount, params: RequestParam
 
 /** The chat that a call writes to, with its topic and business connection. */
 export interface SendTarget {
-  readonly chats: Chats;
+  readonly chats: ChatRegistry;
   readonly chat: ChatRecord;
   /** Additional fields of the messages in this chat. */
   readonly beside: Partial<WireMessage>;
@@ -120,7 +125,7 @@ export function answerGuestQuery(account: BotAccount, params: RequestParams): ob
   if (!isRecord(result) || result.type !== 'article' || !isRecord(content))
     throw createBadRequestRefusal("can't parse inline query result");
   const { message_text: text, ...others } = content;
-  query.answer = readText(new RequestParams({ text, ...others })).text;
+  query.answer = parseTextParams(new RequestParams({ text, ...others })).text;
   account.transcript.changes.changed();
   return { inline_message_id: `guest-${params.text('guest_query_id')}` };
 }

@@ -1,10 +1,14 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { endDoubles, readRefusal, startDouble } from './testing/telegraf-client.ts';
+import {
+  closeTestDoubles,
+  getRefusalData,
+  startTelegramTestDouble,
+} from './testing/telegraf-client.ts';
 
 const ANN = 501;
 const BO = 502;
 const GROUP = -5;
-afterEach(endDoubles);
+afterEach(closeTestDoubles);
 
 const only = (person: number, more: object = {}) => ({
   ephemeral_message_parameters: { receiver_user_id: person, ...more },
@@ -13,7 +17,7 @@ const answering = { reply_parameters: { ephemeral_message_id: 1 } };
 
 async function whispered() {
   let now = 1_000_000;
-  const { double, telegram } = await startDouble({ clock: () => now });
+  const { double, telegram } = await startTelegramTestDouble({ clock: () => now });
   double.say({ chat: ANN, text: 'hi' });
   double.say({ chat: GROUP, from: ANN, text: 'hi' });
   const asked = double.say({ chat: GROUP, from: ANN, text: '/status', ephemeral: true });
@@ -53,7 +57,7 @@ describe('ephemeral messages of the Telegram double', () => {
   ])('[F18] refuses an ephemeral message: %s', async (_name, payload) => {
     const { double, send } = await whispered();
     const before = double.conversation(GROUP).length;
-    expect(await readRefusal(send(payload))).toMatchObject({ code: 400 });
+    expect(await getRefusalData(send(payload))).toMatchObject({ code: 400 });
     expect(double.conversation(GROUP)).toHaveLength(before);
   });
 
@@ -62,7 +66,7 @@ describe('ephemeral messages of the Telegram double', () => {
     later(15_000);
     await send({ ...only(ANN), ...answering });
     later(1);
-    expect(await readRefusal(send({ ...only(ANN), ...answering }))).toMatchObject({ code: 400 });
+    expect(await getRefusalData(send({ ...only(ANN), ...answering }))).toMatchObject({ code: 400 });
     double.promote(GROUP, double.me.id);
     await send(only(ANN));
   });
@@ -76,7 +80,9 @@ describe('ephemeral messages of the Telegram double', () => {
     await call('editEphemeralMessageText', { ...which, text: 'y' });
     expect(double.conversation(GROUP).at(-1)).toMatchObject({ text: 'y', edits: 1 });
     const others = { ...which, receiver_user_id: BO };
-    expect(await readRefusal(call('deleteEphemeralMessage', others))).toMatchObject({ code: 400 });
+    expect(await getRefusalData(call('deleteEphemeralMessage', others))).toMatchObject({
+      code: 400,
+    });
     await call('deleteEphemeralMessage', which);
     expect(double.conversation(GROUP)).toHaveLength(2);
   });

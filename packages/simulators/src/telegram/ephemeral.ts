@@ -1,8 +1,8 @@
 import type { BotAccount, ChatRecord } from './account.ts';
-import { readCaption, readKeyboard, readText } from './content.ts';
-import { readObject } from './parameters.ts';
+import { parseCaptionParams, parseKeyboard, parseTextParams } from './content.ts';
+import { parseObjectParam } from './parameters.ts';
 import { createBadRequestRefusal, type RequestParams } from './request.ts';
-import { readRichMessage } from './rich.ts';
+import { parseRichMessage } from './rich.ts';
 import type { WireMessage } from './wire.ts';
 
 /**
@@ -18,12 +18,12 @@ const FIELDS = ['receiver_user_id', 'callback_query_id', 'replace_callback_query
  * message or to the person's button press, within 15 s.
  * @throws Refusal with status 400
  */
-export function readReceiver(
+export function findEphemeralReceiver(
   account: BotAccount,
   chat: ChatRecord,
   params: RequestParams,
 ): number | undefined {
-  const wish = readObject(params, 'ephemeral_message_parameters', FIELDS);
+  const wish = parseObjectParam(params, 'ephemeral_message_parameters', FIELDS);
   const answered = params.inside('reply_parameters').integer('ephemeral_message_id');
   if (wish === undefined) {
     if (answered === undefined) return undefined;
@@ -61,7 +61,7 @@ function checkPress({ queries, clock }: BotAccount, id: string, receiver: number
 }
 
 /** Stores a message under a separate number, visible only to one person and the bot. */
-export function storeEphemeral(
+export function storeEphemeralMessage(
   account: BotAccount,
   chat: ChatRecord,
   message: Partial<WireMessage> & Pick<WireMessage, 'chat' | 'date'>,
@@ -81,12 +81,16 @@ export function storeEphemeral(
  */
 export function createEphemeralEditor(what: 'text' | 'caption' | 'markup') {
   return (account: BotAccount, params: RequestParams): true => {
-    const { chat, id, old } = findEphemeral(account, params);
+    const { chat, id, old } = findEphemeralMessage(account, params);
     if (old.from?.id !== account.me.id) throw createBadRequestRefusal("message can't be edited");
     const content =
-      what === 'markup' ? {} : what === 'caption' ? readCaption(params) : readNewText(params);
+      what === 'markup'
+        ? {}
+        : what === 'caption'
+          ? parseCaptionParams(params)
+          : parseNewText(params);
     const { reply_markup: _markup, ...kept } = old;
-    const changed = { ...kept, ...content, ...readKeyboard(params) };
+    const changed = { ...kept, ...content, ...parseKeyboard(params) };
     if (JSON.stringify(changed) === JSON.stringify(old))
       throw createBadRequestRefusal('message is not modified');
     chat.ephemeral.set(id, changed);
@@ -95,22 +99,22 @@ export function createEphemeralEditor(what: 'text' | 'caption' | 'markup') {
   };
 }
 
-function readNewText(params: RequestParams): Partial<WireMessage> {
-  const rich = readRichMessage(params);
+function parseNewText(params: RequestParams): Partial<WireMessage> {
+  const rich = parseRichMessage(params);
   if (rich !== undefined) return rich;
-  const { text, entities } = readText(params);
+  const { text, entities } = parseTextParams(params);
   return entities.length === 0 ? { text } : { text, entities };
 }
 
 /** deleteEphemeralMessage. */
-export function deleteEphemeral(account: BotAccount, params: RequestParams): true {
-  const { chat, id } = findEphemeral(account, params);
+export function deleteEphemeralMessage(account: BotAccount, params: RequestParams): true {
+  const { chat, id } = findEphemeralMessage(account, params);
   chat.ephemeral.delete(id);
   account.transcript.remove(chat.info.id, -id);
   return true;
 }
 
-function findEphemeral(account: BotAccount, params: RequestParams) {
+function findEphemeralMessage(account: BotAccount, params: RequestParams) {
   const chat = account.chats.findWritable(params.text('chat_id'));
   const id = params.integer('ephemeral_message_id') ?? 0;
   const old = chat.ephemeral.get(id);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ArmedFaults, callFaults, FAULT_AIM } from '../armed-faults.ts';
+import { ArmedFaults, createCallFaultShapes, FAULT_AIM } from '../armed-faults.ts';
 import { Refusal, RefusalParameters } from './request.ts';
 
 const aim = {
@@ -16,7 +16,7 @@ const aim = {
 
 /** A fault that applies to the next matching call. */
 export const Fault = z.discriminatedUnion('kind', [
-  ...callFaults(aim),
+  ...createCallFaultShapes(aim),
   /** An error response in the Bot API's own format. */
   z.strictObject({
     kind: z.literal('refuse'),

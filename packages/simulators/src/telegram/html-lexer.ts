@@ -32,7 +32,7 @@ export function decodeReference(html: string, at: number): { text: string; end: 
  * Reads the start tag whose `<` is at this position. Names are converted to lower case; `end` is
  * the position after the `>`.
  */
-export function readStartTag(
+export function parseStartTag(
   html: string,
   start: number,
   supported: (tag: string) => boolean,
@@ -49,12 +49,12 @@ export function readStartTag(
   for (;;) {
     at = skipSpace(html, at);
     if (html[at] === '>') break;
-    at = readAttribute(html, start, at, name, attributes);
+    at = parseAttribute(html, start, at, name, attributes);
   }
   return { name, attributes, end: at + 1 };
 }
 
-function readAttribute(
+function parseAttribute(
   html: string,
   start: number,
   from: number,
@@ -79,14 +79,17 @@ function readAttribute(
   at = skipSpace(html, at + 1);
   if (at >= html.length)
     failParsing(`Unclosed start tag "${tag}" at byte offset ${getByteOffset(html, start)}`);
-  const value = html[at] === '"' || html[at] === "'" ? readQuoted(html, at) : readToken(html, at);
+  const value =
+    html[at] === '"' || html[at] === "'"
+      ? parseQuotedValue(html, at)
+      : parseUnquotedValue(html, at);
   if (value.end >= html.length)
     failParsing(`Unclosed start tag at byte offset ${getByteOffset(html, start)}`);
   into.set(name, value.text);
   return value.end;
 }
 
-function readQuoted(html: string, from: number): { text: string; end: number } {
+function parseQuotedValue(html: string, from: number): { text: string; end: number } {
   const quote = html[from];
   let text = '';
   let at = from + 1;
@@ -103,7 +106,7 @@ function readQuoted(html: string, from: number): { text: string; end: number } {
   return { text, end: at < html.length ? at + 1 : at };
 }
 
-function readToken(html: string, from: number): { text: string; end: number } {
+function parseUnquotedValue(html: string, from: number): { text: string; end: number } {
   let at = from;
   while (/[A-Za-z0-9.-]/.test(html[at] ?? '')) at += 1;
   if (at < html.length && !isSpace(html[at]) && html[at] !== '>') {

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { runInTerminal } from '../typed-lines.ts';
-import { PLACES, runLine, TYPED_HELP } from './control.ts';
+import { PLACES, runTypedCommand, TYPED_HELP } from './control.ts';
 import { REAL_LIMITS } from './faults.ts';
 import { startTelegramDouble } from './start-telegram-double.ts';
 
@@ -46,4 +46,4 @@ function showAnswers(): void {
   }
 }
 
-runInTerminal(double, (line) => runLine(double, line), showAnswers);
+runInTerminal(double, (line) => runTypedCommand(double, line), showAnswers);

@@ -1,6 +1,6 @@
 import type { BotAccount } from './account.ts';
 import { answerGuestQuery, deleteBusinessMessages, getBusinessConnection } from './elsewhere.ts';
-import { createEphemeralEditor, deleteEphemeral } from './ephemeral.ts';
+import { createEphemeralEditor, deleteEphemeralMessage } from './ephemeral.ts';
 import { createBadRequestRefusal, isRecord, type RequestParams } from './request.ts';
 import {
   createMediaSender,
@@ -45,7 +45,7 @@ export const METHODS: Readonly<Record<string, BotMethod>> = {
   editephemeralmessagetext: createEphemeralEditor('text'),
   editephemeralmessagecaption: createEphemeralEditor('caption'),
   editephemeralmessagereplymarkup: createEphemeralEditor('markup'),
-  deleteephemeralmessage: deleteEphemeral,
+  deleteephemeralmessage: deleteEphemeralMessage,
   sendmessagedraft: sendMessageDraft,
   sendchataction: sendChatAction,
   setmycommands: setMyCommands,
@@ -86,7 +86,7 @@ function getUpdates(
       offset: params.integer('offset') ?? 0,
       limit: limit >= 1 && limit <= 100 ? limit : 100,
       timeout: params.integer('timeout') ?? 0,
-      allowed: readAllowedUpdates(params),
+      allowed: parseAllowedUpdates(params),
     },
     gone,
   );
@@ -101,12 +101,12 @@ function setWebhook({ updates, webhook }: BotAccount, params: RequestParams): tr
   if (!/^[\w-]{0,256}$/.test(secret)) {
     throw createBadRequestRefusal('secret token contains unallowed characters');
   }
-  updates.setWebhook(url, params.flag('drop_pending_updates'), readAllowedUpdates(params));
+  updates.setWebhook(url, params.flag('drop_pending_updates'), parseAllowedUpdates(params));
   webhook.call(url, secret);
   return true;
 }
 
-function readAllowedUpdates(params: RequestParams): string[] | undefined {
+function parseAllowedUpdates(params: RequestParams): string[] | undefined {
   const kinds = params.json('allowed_updates');
   return Array.isArray(kinds) ? kinds.map(String) : undefined;
 }

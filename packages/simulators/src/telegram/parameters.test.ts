@@ -1,9 +1,13 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { endDoubles, readRefusal, startDouble } from './testing/telegraf-client.ts';
+import {
+  closeTestDoubles,
+  getRefusalData,
+  startTelegramTestDouble,
+} from './testing/telegraf-client.ts';
 
 const ANN = 501;
 const draft = { chat_id: ANN, draft_id: 1, text: 'x' };
-afterEach(endDoubles);
+afterEach(closeTestDoubles);
 
 describe('parameters of the Telegram double', () => {
   it.each<[string, object]>([
@@ -13,17 +17,17 @@ describe('parameters of the Telegram double', () => {
     ['sendMessageDraft', { ...draft, reply_parameters: { message_id: 1 } }],
     ['sendMessageDraft', { ...draft, stoppable: true }],
   ])('[F18] refuses an unsupported parameter of %s', async (method, payload) => {
-    const { double, telegram } = await startDouble();
+    const { double, telegram } = await startTelegramTestDouble();
     double.say({ chat: ANN, text: 'hi' });
     const call = telegram.callApi(method as never, payload as never);
-    expect(await readRefusal(call)).toMatchObject({
+    expect(await getRefusalData(call)).toMatchObject({
       code: 400,
       description: expect.stringContaining('does not support parameter'),
     });
   });
 
   it('[F18] lets people press the stop button of a draft only if the button is shown', async () => {
-    const { double, telegram } = await startDouble();
+    const { double, telegram } = await startTelegramTestDouble();
     double.say({ chat: ANN, text: 'hi' });
     await telegram.callApi('sendMessageDraft' as never, draft as never);
     expect(() => double.stopDraft(ANN)).toThrow('no draft with a stop button');

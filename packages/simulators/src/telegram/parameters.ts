@@ -82,7 +82,7 @@ export function refuseUnknownParameters(method: string, params: RequestParams): 
  * Returns an object parameter after checking that all its fields are known.
  * @throws Refusal with status 400
  */
-export function readObject(
+export function parseObjectParam(
   params: RequestParams,
   name: string,
   fields: readonly string[],

@@ -3,7 +3,7 @@ import {
   failParsing,
   getByteOffset,
   isSpace,
-  readStartTag,
+  parseStartTag,
   skipSpace,
 } from './html-lexer.ts';
 
@@ -74,7 +74,7 @@ export function parseTelegramHtml(html: string): { text: string; entities: HtmlE
     } else if (html[at + 1] === '/') {
       at = closeTag(html, at, text, open, found);
     } else {
-      const tag = readStartTag(html, at, isSupported);
+      const tag = parseStartTag(html, at, isSupportedTag);
       checkAttributes(html, at, tag.name, tag.attributes);
       refuseBadNesting(html, at, tag.name, open);
       open.push({ name: tag.name, attributes: tag.attributes, offset: text.length });
@@ -85,10 +85,10 @@ export function parseTelegramHtml(html: string): { text: string; entities: HtmlE
   if (unclosed !== undefined) {
     failParsing(`Can't find end tag corresponding to start tag "${unclosed.name}"`);
   }
-  return { text, entities: settleEntities(found) };
+  return { text, entities: normalizeEntities(found) };
 }
 
-function isSupported(tag: string): boolean {
+function isSupportedTag(tag: string): boolean {
   return Object.hasOwn(TYPE_OF_TAG, tag);
 }
 
@@ -209,7 +209,7 @@ const MARKS = new Set(['bold', 'italic', 'underline', 'strikethrough', 'spoiler'
  * Computes the entities of a message in the order they are sent. Code splits the formatting around
  * it; of two nested links or code spans, only the outer one is kept.
  */
-function settleEntities(found: readonly HtmlEntity[]): HtmlEntity[] {
+function normalizeEntities(found: readonly HtmlEntity[]): HtmlEntity[] {
   const kept: HtmlEntity[] = [];
   let solidEnd = 0;
   for (const entity of [...found].sort(compareEntities)) {
@@ -221,7 +221,7 @@ function settleEntities(found: readonly HtmlEntity[]): HtmlEntity[] {
   }
   const codes = kept.filter(isCode);
   return kept
-    .flatMap((entity) => (MARKS.has(entity.type) ? cutAroundCode(entity, codes) : [entity]))
+    .flatMap((entity) => (MARKS.has(entity.type) ? splitAroundCode(entity, codes) : [entity]))
     .map((entity) => (entity.type === 'code' ? removeLanguage(entity) : entity))
     .sort(compareEntities);
 }
@@ -231,15 +231,15 @@ function isCode(entity: HtmlEntity): boolean {
 }
 
 function compareEntities(a: HtmlEntity, b: HtmlEntity): number {
-  return a.offset - b.offset || b.length - a.length || getRank(a) - getRank(b);
+  return a.offset - b.offset || b.length - a.length || getEntityRank(a) - getEntityRank(b);
 }
 
-function getRank(entity: HtmlEntity): number {
+function getEntityRank(entity: HtmlEntity): number {
   if (entity.type.endsWith('blockquote')) return 0;
   return isCode(entity) ? 1 : 2;
 }
 
-function cutAroundCode(mark: HtmlEntity, codes: readonly HtmlEntity[]): HtmlEntity[] {
+function splitAroundCode(mark: HtmlEntity, codes: readonly HtmlEntity[]): HtmlEntity[] {
   const end = mark.offset + mark.length;
   const pieces: HtmlEntity[] = [];
   let from = mark.offset;

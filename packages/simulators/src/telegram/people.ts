@@ -1,6 +1,6 @@
-import { type BotAccount, type ChatRecord, Chats } from './account.ts';
+import { type BotAccount, type ChatRecord, ChatRegistry } from './account.ts';
 import { getBusinessAccount } from './elsewhere.ts';
-import { storeEphemeral } from './ephemeral.ts';
+import { storeEphemeralMessage } from './ephemeral.ts';
 import type { SentFile } from './files.ts';
 import type { HtmlEntity } from './parse-html.ts';
 import { type IdentifiedObject, listButtons, type WireMessage, type WireUser } from './wire.ts';
@@ -41,7 +41,7 @@ export interface PersonMessage {
 }
 
 /** Sends a message as a person: the message becomes visible, and an update is queued. */
-export function say(account: BotAccount, saying: PersonMessage): WireMessage {
+export function sendPersonMessage(account: BotAccount, saying: PersonMessage): WireMessage {
   const known = typeof saying.chat === 'number' ? { id: saying.chat } : saying.chat;
   const chats = getChats(account, saying);
   const chat = chats.open(known);
@@ -57,7 +57,7 @@ export function say(account: BotAccount, saying: PersonMessage): WireMessage {
     ...saying.extra,
   };
   if (saying.ephemeral === true) {
-    const whisper = storeEphemeral(account, chat, { ...said, receiver_user: account.me });
+    const whisper = storeEphemeralMessage(account, chat, { ...said, receiver_user: account.me });
     account.transcript.show(whisper, from.id);
     account.updates.push('message', whisper);
     return whisper;
@@ -74,8 +74,8 @@ export function say(account: BotAccount, saying: PersonMessage): WireMessage {
  * In a guest query, the bot sees only the question, and the chat's id is unrelated to the bot's own
  * chats.
  */
-function getChats(account: BotAccount, { business, guest }: PersonMessage): Chats {
-  if (guest !== undefined) return new Chats();
+function getChats(account: BotAccount, { business, guest }: PersonMessage): ChatRegistry {
+  if (guest !== undefined) return new ChatRegistry();
   return business === undefined ? account.chats : getBusinessAccount(account, business).chats;
 }
 
@@ -128,7 +128,7 @@ export function editAsAuthor(
  * Deletes messages in a business chat as the customer or the owner; in other chats, the bot is not
  * notified of deletions.
  */
-export function deleteInBusiness(
+export function deleteBusinessChatMessages(
   account: BotAccount,
   connection: string,
   chatId: number,
@@ -204,7 +204,7 @@ export function stopDraft(account: BotAccount, chatId: number): number {
 }
 
 /** A person's reaction; the person may speak as a chat. */
-export interface Reaction {
+export interface PersonReaction {
   readonly chat: number;
   readonly message: number;
   /**
@@ -220,9 +220,9 @@ export interface Reaction {
  * Adds a person's reactions. The bot is notified in private chats and in groups where it is an
  * administrator. In channels, the bot would receive only counts.
  */
-export function react(
+export function reactAsPerson(
   account: BotAccount,
-  { chat: id, message, emojis, from, as }: Reaction,
+  { chat: id, message, emojis, from, as }: PersonReaction,
 ): void {
   const chat = account.chats.get(id);
   if (!chat?.messages.has(message))
@@ -253,8 +253,8 @@ export function migrateGroup(account: BotAccount, chatId: number): number {
   const newId = -1_000_000_000_000 + chatId;
   const { title = 'Group' } = old.info;
   old.migratedTo = newId;
-  say(account, { chat: chatId, extra: { migrate_to_chat_id: newId } });
-  say(account, {
+  sendPersonMessage(account, { chat: chatId, extra: { migrate_to_chat_id: newId } });
+  sendPersonMessage(account, {
     chat: { id: newId, type: 'supergroup', title },
     extra: { migrate_from_chat_id: chatId },
   });
@@ -267,7 +267,7 @@ const SOMEBODY: WireUser = { id: 1001, is_bot: false, first_name: 'User 1001' };
 export type ChatAccess = 'open' | 'blocked' | 'kicked' | 'muted';
 
 /** Changes the bot's access to a chat and sends the bot a `my_chat_member` update. */
-export function setAccess(account: BotAccount, chatId: number, access: ChatAccess): void {
+export function setBotAccess(account: BotAccount, chatId: number, access: ChatAccess): void {
   const chat = account.chats.open({ id: chatId });
   chat.closed = access === 'open' ? undefined : access;
   const member = (status: string) => ({
@@ -301,7 +301,7 @@ export function setTopic(
   if (state === 'closed') chat.closedTopics.add(thread);
   else chat.closedTopics.delete(thread);
   const event = state === 'closed' ? 'forum_topic_closed' : 'forum_topic_reopened';
-  say(account, { chat: chatId, thread, extra: { [event]: {} } });
+  sendPersonMessage(account, { chat: chatId, thread, extra: { [event]: {} } });
 }
 
 function resolveAuthor(saying: Pick<PersonMessage, 'chat' | 'from'>, chat: ChatRecord): WireUser {

@@ -1,10 +1,14 @@
 import { Telegraf } from 'telegraf';
 import { afterEach, describe, expect, it } from 'vitest';
 import { REAL_LIMITS } from './faults.ts';
-import { endDoubles, readRefusal, startDouble } from './testing/telegraf-client.ts';
+import {
+  closeTestDoubles,
+  getRefusalData,
+  startTelegramTestDouble,
+} from './testing/telegraf-client.ts';
 
 const ANN = 501;
-afterEach(endDoubles);
+afterEach(closeTestDoubles);
 
 describe('validation of calls in the Telegram double', () => {
   it.each([
@@ -25,10 +29,10 @@ describe('validation of calls in the Telegram double', () => {
       'Bad Request: message to be replied not found',
     ],
   ])('refuses %s', async (_name, payload, description) => {
-    const { double, telegram } = await startDouble();
+    const { double, telegram } = await startTelegramTestDouble();
     double.say({ chat: ANN, text: 'hi' });
     const call = telegram.callApi('sendMessage', { chat_id: ANN, ...payload } as never);
-    expect(await readRefusal(call)).toMatchObject({ code: 400, description });
+    expect(await getRefusalData(call)).toMatchObject({ code: 400, description });
   });
 
   it.each<[string, object, string]>([
@@ -60,21 +64,21 @@ describe('validation of calls in the Telegram double', () => {
       'BOT_ACCESS_FORBIDDEN',
     ],
   ])('[F17] refuses a message %s', async (_name, place, reason) => {
-    const { double, telegram } = await startDouble();
+    const { double, telegram } = await startTelegramTestDouble();
     double.connectBusiness({ id: 'shop' });
     double.connectBusiness({ id: 'mute', canReply: false });
     double.say({ chat: ANN, text: 'hi' });
     double.say({ chat: { id: -8, type: 'supergroup' }, from: ANN, subscriber: 7, text: 'hi' });
     for (const business of ['shop', 'mute']) double.say({ chat: 502, business, text: 'hi' });
     const call = telegram.callApi('sendMessage', { ...place, text: 'x' } as never);
-    expect(await readRefusal(call)).toMatchObject({
+    expect(await getRefusalData(call)).toMatchObject({
       code: 400,
       description: `Bad Request: ${reason}`,
     });
   });
 
   it("[F17] accepts one answer to a guest's question", async () => {
-    const { double, telegram } = await startDouble();
+    const { double, telegram } = await startTelegramTestDouble();
     double.say({ chat: -77, guest: 'q', text: 'who?' });
     const answer = (query: string) => {
       const input_message_content = { message_text: 'you' };
@@ -84,8 +88,8 @@ describe('validation of calls in the Telegram double', () => {
     };
     expect(await answer('q')).toEqual({ inline_message_id: expect.any(String) });
     expect(double.guestAnswer('q')).toBe('you');
-    expect(await readRefusal(answer('q'))).toMatchObject({ code: 400 });
-    expect(await readRefusal(answer('other'))).toMatchObject({ code: 400 });
+    expect(await getRefusalData(answer('q'))).toMatchObject({ code: 400 });
+    expect(await getRefusalData(answer('other'))).toMatchObject({ code: 400 });
   });
 
   it.each<[string, object, boolean]>([
@@ -95,33 +99,33 @@ describe('validation of calls in the Telegram double', () => {
     ['an unknown style', { style: 'secondary' }, false],
     ['an unknown field', { color: 'red' }, false],
   ])('validates the style of buttons: %s', async (_name, more, isTaken) => {
-    const { double, telegram } = await startDouble();
+    const { double, telegram } = await startTelegramTestDouble();
     double.say({ chat: ANN, text: 'hi' });
     const key = { text: 'Ok', callback_data: 'ok', ...more };
     const payload = { chat_id: ANN, text: 'x', reply_markup: { inline_keyboard: [[key]] } };
     const call = telegram.callApi('sendMessage', payload as never);
     if (isTaken) await call;
-    else expect(await readRefusal(call)).toMatchObject({ code: 400 });
+    else expect(await getRefusalData(call)).toMatchObject({ code: 400 });
   });
 
   it.each([
     ['101 commands', 101, 1],
     ['a list of more than 7,800 bytes', 63, 82],
   ])('refuses %s as too large', async (_name, count, length) => {
-    const { telegram } = await startDouble();
+    const { telegram } = await startTelegramTestDouble();
     const commands = Array.from({ length: count }, (_, n) => ({
       command: `command_${String(n).padStart(3, '0')}`,
       description: 'd'.repeat(length),
     }));
     const call = telegram.callApi('setMyCommands', { commands });
     const description = 'Bad Request: BOT_COMMANDS_TOO_MUCH';
-    expect(await readRefusal(call)).toMatchObject({ code: 400, description });
+    expect(await getRefusalData(call)).toMatchObject({ code: 400, description });
     const shorter = commands.slice(0, 63).map((one) => ({ ...one, description: 'short' }));
     expect(await telegram.callApi('setMyCommands', { commands: shorter })).toBe(true);
   });
 
   it('measures the text after parsing, in code points, and keeps at most 100 entities', async () => {
-    const { double, telegram } = await startDouble();
+    const { double, telegram } = await startTelegramTestDouble();
     double.say({ chat: ANN, text: 'hi' });
     await telegram.sendMessage(ANN, '😀'.repeat(4096));
     await telegram.sendMessage(ANN, '<b>x</b> '.repeat(120), { parse_mode: 'HTML' });
@@ -129,43 +133,43 @@ describe('validation of calls in the Telegram double', () => {
   });
 
   it('refuses an edit without a change, accepts one with a change, and deletes only once', async () => {
-    const { double, telegram } = await startDouble();
+    const { double, telegram } = await startTelegramTestDouble();
     double.say({ chat: ANN, text: 'hi' });
     const { message_id } = await telegram.sendMessage(ANN, 'one');
     expect(
-      await readRefusal(telegram.editMessageText(ANN, message_id, undefined, 'one')),
+      await getRefusalData(telegram.editMessageText(ANN, message_id, undefined, 'one')),
     ).toMatchObject({
       description: expect.stringContaining('message is not modified'),
     });
     await telegram.editMessageText(ANN, message_id, undefined, 'two');
     expect(double.conversation(ANN).at(-1)).toMatchObject({ text: 'two', edits: 1 });
     await telegram.deleteMessage(ANN, message_id);
-    expect(await readRefusal(telegram.deleteMessage(ANN, message_id))).toMatchObject({
+    expect(await getRefusalData(telegram.deleteMessage(ANN, message_id))).toMatchObject({
       description: 'Bad Request: message to delete not found',
     });
   });
 
   it('returns different errors for a wrong token, an unknown method, a blocked bot and an upgraded group', async () => {
-    const { double, telegram } = await startDouble();
+    const { double, telegram } = await startTelegramTestDouble();
     double.say({ chat: ANN, text: 'hi' });
     double.say({ chat: -5, text: 'hi' });
     const stranger = new Telegraf('1:wrong', { telegram: { apiRoot: double.apiRoot } });
-    expect(await readRefusal(stranger.telegram.getMe())).toMatchObject({
+    expect(await getRefusalData(stranger.telegram.getMe())).toMatchObject({
       code: 401,
       description: 'Unauthorized',
     });
-    expect(await readRefusal(telegram.callApi('sendNonsense' as never, {} as never))).toMatchObject(
-      {
-        code: 404,
-      },
-    );
+    expect(
+      await getRefusalData(telegram.callApi('sendNonsense' as never, {} as never)),
+    ).toMatchObject({
+      code: 404,
+    });
     double.setAccess(ANN, 'blocked');
-    expect(await readRefusal(telegram.sendMessage(ANN, 'x'))).toMatchObject({
+    expect(await getRefusalData(telegram.sendMessage(ANN, 'x'))).toMatchObject({
       code: 403,
       description: 'Forbidden: bot was blocked by the user',
     });
     const newId = double.migrate(-5);
-    expect(await readRefusal(telegram.sendMessage(-5, 'x'))).toMatchObject({
+    expect(await getRefusalData(telegram.sendMessage(-5, 'x'))).toMatchObject({
       code: 400,
       parameters: { migrate_to_chat_id: newId },
     });
@@ -174,10 +178,13 @@ describe('validation of calls in the Telegram double', () => {
 
   it('rejects messages that are sent too fast and accepts them after the reported wait', async () => {
     let now = 1_000_000;
-    const { double, telegram } = await startDouble({ limits: REAL_LIMITS, clock: () => now });
+    const { double, telegram } = await startTelegramTestDouble({
+      limits: REAL_LIMITS,
+      clock: () => now,
+    });
     double.say({ chat: ANN, text: 'hi' });
     for (let sent = 0; sent < 5; sent += 1) await telegram.sendMessage(ANN, `${sent}`);
-    expect(await readRefusal(telegram.sendMessage(ANN, 'x'))).toMatchObject({
+    expect(await getRefusalData(telegram.sendMessage(ANN, 'x'))).toMatchObject({
       code: 429,
       description: 'Too Many Requests: retry after 1',
       parameters: { retry_after: 1 },

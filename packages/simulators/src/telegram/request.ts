@@ -50,7 +50,7 @@ export class RequestParams {
  * objects).
  * @throws Refusal when the body does not match its content type or is not UTF-8
  */
-export async function readParams(
+export async function parseRequestParams(
   request: IncomingMessage,
   query: URLSearchParams,
 ): Promise<RequestParams> {

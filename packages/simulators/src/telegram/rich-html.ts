@@ -59,12 +59,12 @@ export function parseRichHtml(html: string): RichNode[] {
   while (at < html.length) {
     const inside = open.at(-1) ?? root;
     if (html[at] !== '<') {
-      const { text, end } = readText(html, at);
+      const { text, end } = parseTextNode(html, at);
       inside.children.push(text);
       at = end;
       continue;
     }
-    const tag = readTag(html, at);
+    const tag = parseTag(html, at);
     at = tag.end;
     if (tag.isEnd) {
       if (open.length === 1 || inside.name !== tag.name)
@@ -83,7 +83,7 @@ export function parseRichHtml(html: string): RichNode[] {
   return root.children;
 }
 
-function readText(html: string, from: number): { text: string; end: number } {
+function parseTextNode(html: string, from: number): { text: string; end: number } {
   let text = '';
   let at = from;
   while (at < html.length && html[at] !== '<') {
@@ -106,14 +106,14 @@ interface ParsedTag {
   readonly end: number;
 }
 
-function readTag(html: string, start: number): ParsedTag {
+function parseTag(html: string, start: number): ParsedTag {
   const close = html.indexOf('>', start);
   const inside = html.slice(start + 1, close);
   const [, slash, name = '', rest = ''] = /^(\/?)([a-z][a-z0-9-]*)([^<]*)$/i.exec(inside) ?? [];
   if (close < 0 || name === '') throw new RichHtmlError('Unclosed or empty tag');
   const attributes = new Map<string, string>();
   for (const [, key = '', value = ''] of rest.matchAll(/([a-z-]+)(?:="([^"]*)")?/gi))
-    attributes.set(key.toLowerCase(), readText(value, 0).text);
+    attributes.set(key.toLowerCase(), parseTextNode(value, 0).text);
   return { name: name.toLowerCase(), isEnd: slash === '/', attributes, end: close + 1 };
 }
 

@@ -1,11 +1,15 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { endDoubles, readRefusal, startDouble } from './testing/telegraf-client.ts';
+import {
+  closeTestDoubles,
+  getRefusalData,
+  startTelegramTestDouble,
+} from './testing/telegraf-client.ts';
 
 const ANN = 501;
-afterEach(endDoubles);
+afterEach(closeTestDoubles);
 
 async function sending(rich_message: object) {
-  const { double, telegram } = await startDouble();
+  const { double, telegram } = await startTelegramTestDouble();
   double.say({ chat: ANN, text: 'hi' });
   const payload = { chat_id: ANN, rich_message };
   return { double, call: telegram.callApi('sendRichMessage' as never, payload as never) };
@@ -48,7 +52,7 @@ describe('rich messages of the Telegram double', () => {
     ['formatted code', { html: '<code>a<b>b</b></code>' }],
   ])('[F18] refuses a rich message with %s', async (_name, rich) => {
     const { double, call } = await sending(rich);
-    expect(await readRefusal(call)).toMatchObject({ code: 400 });
+    expect(await getRefusalData(call)).toMatchObject({ code: 400 });
     expect(double.conversation(ANN)).toHaveLength(1);
   });
 });

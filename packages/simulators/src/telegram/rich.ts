@@ -1,4 +1,4 @@
-import { readObject } from './parameters.ts';
+import { parseObjectParam } from './parameters.ts';
 import { createBadRequestRefusal, type RequestParams } from './request.ts';
 import { parseRichHtml, type RichElement, RichHtmlError, type RichNode } from './rich-html.ts';
 import type { WireMessage } from './wire.ts';
@@ -14,8 +14,8 @@ const MAX = { characters: 32_768, blocks: 500, levels: 16, columns: 20 } as cons
  * Parses `rich_message`, as sendRichMessage and editMessageText do; undefined when absent.
  * @throws Refusal with status 400 when the HTML is invalid or exceeds a limit
  */
-export function readRichMessage(params: RequestParams): Partial<WireMessage> | undefined {
-  const rich = readObject(params, 'rich_message', FIELDS);
+export function parseRichMessage(params: RequestParams): Partial<WireMessage> | undefined {
+  const rich = parseObjectParam(params, 'rich_message', FIELDS);
   if (rich === undefined) return undefined;
   if (params.text('text') !== undefined)
     throw createBadRequestRefusal('text and rich_message are both given');

@@ -1,11 +1,16 @@
 import type { BotAccount, ChatRecord } from './account.ts';
-import { type FormattedText, readCaption, readKeyboard, readText } from './content.ts';
+import {
+  type FormattedText,
+  parseCaptionParams,
+  parseKeyboard,
+  parseTextParams,
+} from './content.ts';
 import { resolveTarget } from './elsewhere.ts';
-import { readReceiver, storeEphemeral } from './ephemeral.ts';
+import { findEphemeralReceiver, storeEphemeralMessage } from './ephemeral.ts';
 import type { FileKind } from './files.ts';
-import { readObject } from './parameters.ts';
+import { parseObjectParam } from './parameters.ts';
 import { createBadRequestRefusal, Refusal, type RequestParams } from './request.ts';
-import { readRichMessage } from './rich.ts';
+import { parseRichMessage } from './rich.ts';
 import type { VisibleFile } from './transcript.ts';
 import type { WireMessage } from './wire.ts';
 
@@ -14,12 +19,12 @@ import type { WireMessage } from './wire.ts';
  * last.
  */
 export function sendMessage(account: BotAccount, params: RequestParams): WireMessage {
-  return storeNewMessage(account, params, toTextFields(readText(params)));
+  return storeNewMessage(account, params, toTextFields(parseTextParams(params)));
 }
 
 /** Implements sendRichMessage; the HTML is also parsed before the chat is looked up. */
 export function sendRichMessage(account: BotAccount, params: RequestParams): WireMessage {
-  const rich = readRichMessage(params);
+  const rich = parseRichMessage(params);
   if (rich === undefined) throw createBadRequestRefusal('rich message is empty');
   return storeNewMessage(account, params, rich);
 }
@@ -36,7 +41,7 @@ export function createMediaSender(kind: FileKind) {
     }
     const bytes = new Uint8Array(await file.arrayBuffer());
     checkFile(kind, bytes, account.files.maxUpload);
-    const caption = readCaption(params);
+    const caption = parseCaptionParams(params);
     const stored = account.files.store({ kind, bytes, name: file.name });
     return storeNewMessage(account, params, { ...caption, ...stored }, { name: file.name, bytes });
   };
@@ -47,16 +52,16 @@ export function createMediaSender(kind: FileKind) {
  * turn a text message into a rich message.
  */
 export function editMessageText(account: BotAccount, params: RequestParams): WireMessage {
-  const shown = readRichMessage(params) ?? toTextFields(readText(params));
+  const shown = parseRichMessage(params) ?? toTextFields(parseTextParams(params));
   const { chat, old } = findEditableMessage(account, params);
   if (old.text === undefined && old.rich_message === undefined)
     throw createBadRequestRefusal('there is no text in the message to edit');
-  const changed = { ...shown, ...readKeyboard(params) };
+  const changed = { ...shown, ...parseKeyboard(params) };
   const was = {
     ...(old.rich_message === undefined
       ? toTextFields({ text: old.text ?? '', entities: old.entities ?? [] })
       : { rich_message: old.rich_message }),
-    ...keepMarkup(old),
+    ...getReplyMarkup(old),
   };
   if (JSON.stringify(changed) === JSON.stringify(was)) {
     throw createBadRequestRefusal(
@@ -79,8 +84,8 @@ export function editMessageText(account: BotAccount, params: RequestParams): Wir
  */
 export function editMessageReplyMarkup(account: BotAccount, params: RequestParams): WireMessage {
   const { chat, old } = findEditableMessage(account, params);
-  const markup = readKeyboard(params);
-  if (JSON.stringify(markup) === JSON.stringify(keepMarkup(old))) {
+  const markup = parseKeyboard(params);
+  if (JSON.stringify(markup) === JSON.stringify(getReplyMarkup(old))) {
     throw createBadRequestRefusal('message is not modified');
   }
   const { reply_markup: _markup, ...kept } = old;
@@ -89,7 +94,7 @@ export function editMessageReplyMarkup(account: BotAccount, params: RequestParam
 
 /** Implements editMessageCaption for the bot's own files. */
 export function editMessageCaption(account: BotAccount, params: RequestParams): WireMessage {
-  const caption = readCaption(params);
+  const caption = parseCaptionParams(params);
   const { chat, old } = findEditableMessage(account, params);
   if (old.text !== undefined)
     throw createBadRequestRefusal('there is no caption in the message to edit');
@@ -113,7 +118,7 @@ export function deleteMessage(account: BotAccount, params: RequestParams): true 
  */
 export function sendMessageDraft(account: BotAccount, params: RequestParams): true {
   const text = params.text('text') ?? '';
-  const shown = text === '' ? { text } : readText(params);
+  const shown = text === '' ? { text } : parseTextParams(params);
   const chat = account.chats.findWritable(params.text('chat_id'));
   if (chat.info.type !== 'private')
     throw createBadRequestRefusal('drafts can be sent to private chats only');
@@ -123,7 +128,7 @@ export function sendMessageDraft(account: BotAccount, params: RequestParams): tr
     chatId: chat.info.id,
     draftId,
     text: shown.text,
-    threadId: readThreadFields(chat, params).message_thread_id,
+    threadId: resolveThreadFields(chat, params).message_thread_id,
     canStop: params.flag('can_stop'),
     keepOnStop: params.flag('keep_on_stop'),
   });
@@ -149,7 +154,7 @@ export function sendChatAction(account: BotAccount, params: RequestParams): true
     throw createBadRequestRefusal('wrong parameter action in request');
   // Only this method accepts the general topic by its number.
   const general = chat.info.is_forum === true && params.integer('message_thread_id') === 1;
-  if (!general) readThreadFields(chat, params);
+  if (!general) resolveThreadFields(chat, params);
   return true;
 }
 
@@ -160,11 +165,11 @@ function storeNewMessage(
   content: Partial<WireMessage>,
   file?: VisibleFile,
 ): WireMessage {
-  const keyboard = readKeyboard(params);
+  const keyboard = parseKeyboard(params);
   const { chats, chat, beside } = resolveTarget(account, params);
-  checkMayWrite(account, chat, params, file !== undefined);
-  const receiver = readReceiver(account, chat, params);
-  const place = { ...readThreadFields(chat, params), ...readReplyFields(chat, params) };
+  assertCanWrite(account, chat, params, file !== undefined);
+  const receiver = findEphemeralReceiver(account, chat, params);
+  const place = { ...resolveThreadFields(chat, params), ...resolveReplyFields(chat, params) };
   account.flood.pass(chat.info.id);
   const written = {
     from: account.me,
@@ -177,7 +182,7 @@ function storeNewMessage(
   };
   if (receiver !== undefined) {
     const user = { id: receiver, is_bot: false, first_name: `User ${receiver}` };
-    const ephemeral = storeEphemeral(account, chat, { ...written, receiver_user: user });
+    const ephemeral = storeEphemeralMessage(account, chat, { ...written, receiver_user: user });
     account.transcript.show(ephemeral, 'bot', file);
     return ephemeral;
   }
@@ -215,7 +220,7 @@ function storeEdit(
 }
 
 /** Groups may mute the bot, and only administrators may write in closed topics. */
-function checkMayWrite(
+function assertCanWrite(
   { me }: BotAccount,
   chat: ChatRecord,
   params: RequestParams,
@@ -252,12 +257,12 @@ function toTextFields(shown: FormattedText): {
   return entities.length === 0 ? { text } : { text, entities };
 }
 
-function keepMarkup(message: WireMessage): { reply_markup?: unknown } {
+function getReplyMarkup(message: WireMessage): { reply_markup?: unknown } {
   return message.reply_markup === undefined ? {} : { reply_markup: message.reply_markup };
 }
 
 /** The general topic has no number, so 1 is refused like any unknown topic. */
-function readThreadFields(chat: ChatRecord, params: RequestParams): Partial<WireMessage> {
+function resolveThreadFields(chat: ChatRecord, params: RequestParams): Partial<WireMessage> {
   const thread = params.integer('message_thread_id');
   if (thread === undefined || thread === 0) return {};
   if (!chat.topics.has(thread)) throw createBadRequestRefusal('message thread not found');
@@ -277,8 +282,8 @@ const REPLY_FIELDS = [
   'quote_position',
 ] as const;
 
-function readReplyFields(chat: ChatRecord, params: RequestParams): Partial<WireMessage> {
-  const wish = readObject(params, 'reply_parameters', REPLY_FIELDS) ?? params.inside('none');
+function resolveReplyFields(chat: ChatRecord, params: RequestParams): Partial<WireMessage> {
+  const wish = parseObjectParam(params, 'reply_parameters', REPLY_FIELDS) ?? params.inside('none');
   const id = wish.integer('message_id') ?? params.integer('reply_to_message_id');
   if (id === undefined) return {};
   const answered = chat.messages.get(id);

@@ -1,19 +1,19 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
-  type Answer,
-  createFailureAnswer,
-  createJsonAnswer,
+  createFailureResponse,
+  createJsonResponse,
+  type HttpResponse,
   sleep,
-  writeAnswer,
+  writeResponse,
 } from '../loopback.ts';
 import type { BotAccount } from './account.ts';
 import type { Fault, FaultInjector } from './faults.ts';
 import { METHODS } from './methods.ts';
 import { refuseUnknownParameters } from './parameters.ts';
-import { Refusal, RequestParams, readParams } from './request.ts';
+import { parseRequestParams, Refusal, RequestParams } from './request.ts';
 
 /** A response, with the reason for the transcript if the call was refused. */
-type BotAnswer = Answer & { readonly description?: string };
+type BotApiResponse = HttpResponse & { readonly description?: string };
 
 const FILE_PATH = /\/file\/bot([^/]+)\/(.+)$/;
 const PATH = /\/bot([^/]+)\/([A-Za-z]+)\/?$/;
@@ -38,27 +38,29 @@ export class BotApiServer {
     if (owner !== undefined && path !== undefined) return this.#serve(owner, path, response);
     const [, token, method] = PATH.exec(decodeURIComponent(url.pathname)) ?? [];
     if (token === undefined || method === undefined || !/^\d+:/.test(token)) {
-      return writeAnswer(response, toRefusalAnswer(new Refusal(404, 'Not Found')));
+      return writeResponse(response, toRefusalResponse(new Refusal(404, 'Not Found')));
     }
     if (token !== this.#token)
-      return writeAnswer(response, toRefusalAnswer(new Refusal(401, 'Unauthorized')));
+      return writeResponse(response, toRefusalResponse(new Refusal(401, 'Unauthorized')));
     const gone = new AbortController();
     response.on('close', () => gone.abort());
-    const params = await readParams(request, url.searchParams).catch((error: unknown) => error);
-    if (!(params instanceof RequestParams)) return writeAnswer(response, toErrorAnswer(params));
+    const params = await parseRequestParams(request, url.searchParams).catch(
+      (error: unknown) => error,
+    );
+    if (!(params instanceof RequestParams)) return writeResponse(response, toErrorResponse(params));
     await this.#call(method, params, response, gone.signal);
   }
 
   /** Serves a file; faults for downloads use the method name `download`. */
   #serve(token: string, path: string, response: ServerResponse): void {
     if (token !== this.#token) {
-      writeAnswer(response, toRefusalAnswer(new Refusal(401, 'Unauthorized')));
+      writeResponse(response, toRefusalResponse(new Refusal(401, 'Unauthorized')));
       return;
     }
     const fault = this.#faults.takeFor('download', undefined);
     const outcome = fault === undefined ? undefined : toFaultOutcome(fault);
     if (outcome === 'reset') response.socket?.resetAndDestroy();
-    else if (typeof outcome === 'object') writeAnswer(response, outcome);
+    else if (typeof outcome === 'object') writeResponse(response, outcome);
     else if (outcome !== 'hang') this.#account.files.serve(path, response);
   }
 
@@ -83,24 +85,24 @@ export class BotApiServer {
       ...(description === undefined ? {} : { description }),
     });
     if (final === 'reset') response.socket?.resetAndDestroy();
-    else if (typeof final === 'object') writeAnswer(response, final);
+    else if (typeof final === 'object') writeResponse(response, final);
   }
 
-  async #run(name: string, params: RequestParams, gone: AbortSignal): Promise<BotAnswer> {
+  async #run(name: string, params: RequestParams, gone: AbortSignal): Promise<BotApiResponse> {
     const method = METHODS[name.toLowerCase()];
     if (method === undefined)
-      return toRefusalAnswer(new Refusal(404, 'Not Found: method not found'));
+      return toRefusalResponse(new Refusal(404, 'Not Found: method not found'));
     try {
       refuseUnknownParameters(name.toLowerCase(), params);
       const result = await method(this.#account, params, gone);
-      return createJsonAnswer(200, { ok: true, result });
+      return createJsonResponse(200, { ok: true, result });
     } catch (error) {
-      return toErrorAnswer(error);
+      return toErrorResponse(error);
     }
   }
 }
 
-function toFaultOutcome(fault: Fault): BotAnswer | 'reset' | 'hang' | 'as usual' {
+function toFaultOutcome(fault: Fault): BotApiResponse | 'reset' | 'hang' | 'as usual' {
   switch (fault.kind) {
     case 'status':
       return {
@@ -109,7 +111,7 @@ function toFaultOutcome(fault: Fault): BotAnswer | 'reset' | 'hang' | 'as usual'
         body: fault.body ?? `<html><h1>${fault.status}</h1></html>`,
       };
     case 'refuse':
-      return toRefusalAnswer(new Refusal(fault.code, fault.description, fault.parameters));
+      return toRefusalResponse(new Refusal(fault.code, fault.description, fault.parameters));
     case 'garbage':
       return { status: 200, type: 'application/json', body: '{"ok":true,"resu' };
     case 'delay':
@@ -119,16 +121,16 @@ function toFaultOutcome(fault: Fault): BotAnswer | 'reset' | 'hang' | 'as usual'
   }
 }
 
-function toErrorAnswer(error: unknown): BotAnswer {
-  return error instanceof Refusal ? toRefusalAnswer(error) : createFailureAnswer(error);
+function toErrorResponse(error: unknown): BotApiResponse {
+  return error instanceof Refusal ? toRefusalResponse(error) : createFailureResponse(error);
 }
 
-function toRefusalAnswer({ code, message, parameters }: Refusal): BotAnswer {
+function toRefusalResponse({ code, message, parameters }: Refusal): BotApiResponse {
   const body = {
     ok: false,
     error_code: code,
     description: message,
     ...(parameters && { parameters }),
   };
-  return { ...createJsonAnswer(code, body), description: message };
+  return { ...createJsonResponse(code, body), description: message };
 }

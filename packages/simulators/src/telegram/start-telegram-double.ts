@@ -1,16 +1,16 @@
 import { createServer } from 'node:http';
-import { listen, stopServer } from '../loopback.ts';
-import { createAccount } from './account.ts';
+import { listenOnLoopback, stopServer } from '../loopback.ts';
+import { createBotAccount } from './account.ts';
 import { connectBusiness } from './elsewhere.ts';
 import { FaultInjector, FloodControl } from './faults.ts';
 import {
-  deleteInBusiness,
+  deleteBusinessChatMessages,
   editAsAuthor,
   migrateGroup,
   pressButton,
-  react,
-  say,
-  setAccess,
+  reactAsPerson,
+  sendPersonMessage,
+  setBotAccess,
   setTopic,
   stopDraft,
 } from './people.ts';
@@ -32,7 +32,7 @@ export async function startTelegramDouble(
   const clock = options.clock ?? Date.now;
   const transcript = new Transcript(clock);
   const flood = new FloodControl(options.limits ?? {}, clock);
-  const account = createAccount(token, {
+  const account = createBotAccount(token, {
     transcript,
     flood,
     clock,
@@ -59,21 +59,21 @@ export async function startTelegramDouble(
     }
   });
   server.keepAliveTimeout = 60_000;
-  const port = await listen(server, options.port ?? 0);
+  const port = await listenOnLoopback(server, options.port ?? 0);
 
   const double: TelegramDouble = {
     apiRoot: `http://127.0.0.1:${port}${prefix}`,
     token,
     me: account.me,
     transcript,
-    say: (saying) => say(account, saying),
+    say: (saying) => sendPersonMessage(account, saying),
     reword: (chatId, messageId, text, business) =>
       editAsAuthor(account, chatId, messageId, text, business),
     connectBusiness: (wish) => connectBusiness(account, wish),
     deleteInBusiness: (connection, chatId, ids) =>
-      deleteInBusiness(account, connection, chatId, ids),
+      deleteBusinessChatMessages(account, connection, chatId, ids),
     guestAnswer: (query) => account.guests.get(query)?.answer,
-    react: (reaction) => react(account, reaction),
+    react: (reaction) => reactAsPerson(account, reaction),
     press: (wish) => pressButton(account, wish),
     stopDraft: (chatId) => stopDraft(account, chatId),
     pressAnswered: (id) => account.queries.get(id)?.answered ?? false,
@@ -83,7 +83,7 @@ export async function startTelegramDouble(
     calls: (method) => transcript.calls(method),
     drafts: () => account.drafts,
     migrate: (chatId) => migrateGroup(account, chatId),
-    setAccess: (chatId, access) => setAccess(account, chatId, access),
+    setAccess: (chatId, access) => setBotAccess(account, chatId, access),
     setTopic: (chatId, thread, state) => setTopic(account, chatId, thread, state),
     promote: (id, userId) => void account.chats.open({ id }).administrators.add(userId),
     fault: (fault) => faults.arm(fault),

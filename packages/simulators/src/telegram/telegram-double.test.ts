@@ -1,13 +1,17 @@
 import { Telegraf } from 'telegraf';
 import { afterEach, describe, expect, it } from 'vitest';
-import { endDoubles, readRefusal, startDouble } from './testing/telegraf-client.ts';
+import {
+  closeTestDoubles,
+  getRefusalData,
+  startTelegramTestDouble,
+} from './testing/telegraf-client.ts';
 
 const ANN = 501;
-afterEach(endDoubles);
+afterEach(closeTestDoubles);
 
 describe('a conversation through the real telegraf', () => {
   it("delivers a person's messages and shows the bot's answers, in order", async () => {
-    const { double, bot } = await startDouble();
+    const { double, bot } = await startTelegramTestDouble();
     bot.on('message', (ctx) => ctx.reply('<b>hello</b> you', { parse_mode: 'HTML' }));
     void bot.launch();
     double.say({ chat: ANN, text: 'hi' });
@@ -23,7 +27,7 @@ describe('a conversation through the real telegraf', () => {
   });
 
   it("detects commands and mentions in people's messages and includes the message they reply to", async () => {
-    const { double, telegram } = await startDouble();
+    const { double, telegram } = await startTelegramTestDouble();
     const sent = await telegram.callApi('getUpdates', {});
     expect(sent).toEqual([]);
     const first = double.say({ chat: -5, text: '/start@parley_test_bot now' });
@@ -46,7 +50,7 @@ describe('a conversation through the real telegraf', () => {
   });
 
   it('keeps an answer in its topic and refuses unknown topics', async () => {
-    const { double, telegram } = await startDouble();
+    const { double, telegram } = await startTelegramTestDouble();
     const chat = -1_000_000_000_005;
     const question = double.say({ chat, thread: 77, text: 'hi' });
     expect(question).toMatchObject({
@@ -62,7 +66,7 @@ describe('a conversation through the real telegraf', () => {
       replyTo: question.message_id,
     });
     expect(
-      await readRefusal(telegram.sendMessage(chat, 'x', { message_thread_id: 78 })),
+      await getRefusalData(telegram.sendMessage(chat, 'x', { message_thread_id: 78 })),
     ).toMatchObject({
       description: 'Bad Request: message thread not found',
     });
@@ -71,7 +75,7 @@ describe('a conversation through the real telegraf', () => {
 
 describe('updates of the Telegram double', () => {
   it('delivers an update again until a poll with a higher offset confirms it', async () => {
-    const { double, telegram } = await startDouble();
+    const { double, telegram } = await startTelegramTestDouble();
     double.say({ chat: ANN, text: 'one' });
     double.say({ chat: ANN, text: 'two' });
     const [first] = await telegram.callApi('getUpdates', {});
@@ -84,7 +88,7 @@ describe('updates of the Telegram double', () => {
   });
 
   it('answers a waiting poll as soon as an update is queued', async () => {
-    const { double, telegram } = await startDouble();
+    const { double, telegram } = await startTelegramTestDouble();
     const poll = telegram.callApi('getUpdates', { timeout: 50 });
     await double.waitFor(() => double.transcript.firstArrival('getUpdates'));
     double.say({ chat: ANN, text: 'now' });
@@ -92,8 +96,8 @@ describe('updates of the Telegram double', () => {
   });
 
   it('ends the older of two polls with 409', async () => {
-    const { double, telegram } = await startDouble();
-    const older = readRefusal(telegram.callApi('getUpdates', { timeout: 50 }));
+    const { double, telegram } = await startTelegramTestDouble();
+    const older = getRefusalData(telegram.callApi('getUpdates', { timeout: 50 }));
     await double.waitFor(() => double.transcript.firstArrival('getUpdates'));
     const newer = telegram.callApi('getUpdates', { timeout: 50 });
     expect(await older).toMatchObject({
@@ -105,9 +109,9 @@ describe('updates of the Telegram double', () => {
   });
 
   it('refuses polling while a webhook is set', async () => {
-    const { telegram } = await startDouble();
+    const { telegram } = await startTelegramTestDouble();
     await telegram.setWebhook('https://example.org/hook');
-    expect(await readRefusal(telegram.callApi('getUpdates', {}))).toMatchObject({
+    expect(await getRefusalData(telegram.callApi('getUpdates', {}))).toMatchObject({
       code: 409,
       description: expect.stringContaining('use deleteWebhook'),
     });
@@ -116,7 +120,7 @@ describe('updates of the Telegram double', () => {
   });
 
   it('omits the kinds of updates that the bot did not request', async () => {
-    const { double, telegram } = await startDouble();
+    const { double, telegram } = await startTelegramTestDouble();
     await telegram.callApi('getUpdates', { allowed_updates: ['callback_query'] });
     double.say({ chat: ANN, text: 'x' });
     expect(await telegram.callApi('getUpdates', {})).toEqual([]);
@@ -125,10 +129,10 @@ describe('updates of the Telegram double', () => {
 
 describe('injected faults of the Telegram double', () => {
   it('answers with 502 and HTML, with truncated JSON, or with a reset, for the requested number of calls', async () => {
-    const { double, telegram } = await startDouble();
+    const { double, telegram } = await startTelegramTestDouble();
     double.say({ chat: ANN, text: 'hi' });
     double.fault({ kind: 'status', status: 502, method: 'sendMessage' });
-    expect(await readRefusal(telegram.sendMessage(ANN, 'a'))).toMatchObject({ code: 502 });
+    expect(await getRefusalData(telegram.sendMessage(ANN, 'a'))).toMatchObject({ code: 502 });
     double.fault({ kind: 'garbage' });
     await expect(telegram.sendMessage(ANN, 'b')).rejects.toThrow('invalid json');
     double.fault({ kind: 'reset', times: 2 });
@@ -139,7 +143,7 @@ describe('injected faults of the Telegram double', () => {
   });
 
   it('loses the response after the message was stored', async () => {
-    const { double, telegram } = await startDouble();
+    const { double, telegram } = await startTelegramTestDouble();
     double.say({ chat: ANN, text: 'hi' });
     double.fault({ kind: 'reset', after: true, chat: ANN });
     await expect(telegram.sendMessage(ANN, 'lost?')).rejects.toMatchObject({ code: 'ECONNRESET' });
@@ -150,7 +154,7 @@ describe('injected faults of the Telegram double', () => {
 
 describe('the control interface of the Telegram double', () => {
   it('lets another process send messages, inspect the state and inject faults', async () => {
-    const { double, telegram } = await startDouble({ pathPrefix: '/proxy' });
+    const { double, telegram } = await startTelegramTestDouble({ pathPrefix: '/proxy' });
     expect(double.apiRoot).toMatch(/\/proxy$/);
     const bot = new Telegraf(double.token, { telegram: { apiRoot: `${double.apiRoot}/` } });
     await expect(telegram.getMe()).rejects.toThrow();
@@ -177,13 +181,13 @@ describe('the control interface of the Telegram double', () => {
     expect((await control('access', { chat: ANN, access: 'blocked' })).body).toEqual({
       done: true,
     });
-    expect(await readRefusal(bot.telegram.sendMessage(ANN, 'x'))).toMatchObject({ code: 403 });
+    expect(await getRefusalData(bot.telegram.sendMessage(ANN, 'x'))).toMatchObject({ code: 403 });
     expect((await control('say', { text: 'where?' })).status).toBe(400);
     expect((await control('dance', {})).status).toBe(404);
   });
 
   it('accepts urlencoded, query and multipart parameters like JSON', async () => {
-    const { double } = await startDouble();
+    const { double } = await startTelegramTestDouble();
     double.say({ chat: ANN, text: 'hi' });
     const url = `${double.apiRoot}/bot${double.token}/sendMessage`;
     const form = new FormData();

@@ -3,7 +3,7 @@ import type { MessageDraft } from './account.ts';
 import type { ConnectionChange } from './elsewhere.ts';
 import type { Fault, FloodLimits } from './faults.ts';
 import type { LocalServer } from './files.ts';
-import type { ButtonPress, ChatAccess, PersonMessage, Reaction } from './people.ts';
+import type { ButtonPress, ChatAccess, PersonMessage, PersonReaction } from './people.ts';
 import type { RecordedCall, Transcript, VisibleMessage } from './transcript.ts';
 import type { WireMessage, WireUpdate, WireUser } from './wire.ts';
 
@@ -51,7 +51,7 @@ export interface TelegramDouble {
   deleteInBusiness(connection: string, chatId: number, messageIds: readonly number[]): void;
   /** The bot's answer to a guest query. */
   guestAnswer(query: string): string | undefined;
-  react(reaction: Reaction): void;
+  react(reaction: PersonReaction): void;
   press(press: ButtonPress): string;
   /** Presses the stop button of the newest draft in a chat and returns the id of the draft. */
   stopDraft(chatId: number): number;

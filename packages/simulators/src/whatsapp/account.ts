@@ -65,7 +65,7 @@ export function requireCompanion(account: SimulatedAccount): Companion {
 }
 
 /** Returns the double's time in seconds, as used in stanzas. */
-export function getSeconds(account: SimulatedAccount): number {
+export function getTimeInSeconds(account: SimulatedAccount): number {
   return Math.floor(account.clock() / 1000);
 }
 

@@ -5,14 +5,14 @@ import {
   getChat,
   getDirectJid,
   getReceiptRoute,
-  getSeconds,
+  getTimeInSeconds,
   type SimulatedAccount,
 } from './account.ts';
 import {
   composeDelete,
   composeEdit,
   composeReaction,
-  composeResent,
+  composeResentMessage,
   composeText,
   composeTimer,
   type TextDraft,
@@ -20,12 +20,12 @@ import {
 import { isMember } from './groups.ts';
 import { createFileMessage, type FileDraft, type MediaHost } from './media.ts';
 import type { Person } from './people.ts';
-import type { Phones } from './phones.ts';
+import type { PhoneSimulator } from './phones.ts';
 import { buildSignedBundleNodes } from './signal.ts';
 import { buildNode, toBigEndian } from './wire.ts';
 
 /** The chat in which a person acts, and the person. */
-interface ActTarget {
+interface ActionTarget {
   /** A person in any form, a group, `status@broadcast`, a broadcast list or a channel. */
   readonly chat: string;
   /** The acting person; in a direct chat, the default is the other person. */
@@ -33,9 +33,9 @@ interface ActTarget {
 }
 
 /** The chat and author of a message, and its id (generated when absent). */
-type MessageTarget = ActTarget & { readonly id?: string | undefined };
+type MessageTarget = ActionTarget & { readonly id?: string | undefined };
 
-export type PersonMessage = ActTarget &
+export type PersonMessage = ActionTarget &
   TextDraft & {
     /** The id of the message; generated when absent. */
     readonly id?: string | undefined;
@@ -44,12 +44,12 @@ export type PersonMessage = ActTarget &
   };
 
 /** People's actions in their chats with the bot and elsewhere. */
-export class PersonActs {
+export class PersonActions {
   readonly #account: SimulatedAccount;
-  readonly #phones: Phones;
+  readonly #phones: PhoneSimulator;
   readonly #media: MediaHost;
 
-  constructor(account: SimulatedAccount, phones: Phones, media: MediaHost) {
+  constructor(account: SimulatedAccount, phones: PhoneSimulator, media: MediaHost) {
     this.#account = account;
     this.#phones = phones;
     this.#media = media;
@@ -73,7 +73,7 @@ export class PersonActs {
   /**
    * Sends a message whose content WhatsApp withholds from linked clients, for example `view_once`.
    */
-  withhold(place: ActTarget, type: string): string {
+  withhold(place: ActionTarget, type: string): string {
     return this.#phones.withhold(this.#place(place), type);
   }
 
@@ -81,7 +81,7 @@ export class PersonActs {
    * Sends a message without content, which the client requests from the account's phone;
    * `sendAgain` answers the request.
    */
-  withoutContent(place: ActTarget): string {
+  withoutContent(place: ActionTarget): string {
     return this.#phones.withhold(this.#place(place), undefined);
   }
 
@@ -89,13 +89,13 @@ export class PersonActs {
    * Sends the client, from the account's phone, a message that previously arrived without content.
    */
   async sendAgain(
-    { id, ...place }: ActTarget & { readonly id: string },
+    { id, ...place }: ActionTarget & { readonly id: string },
     message: proto.IMessage,
   ): Promise<void> {
     const { chat, person } = this.#place(place);
     const key = { remoteJid: chat.kind === 'direct' ? getDirectJid(person) : chat.id, id };
-    const times = { messageTimestamp: getSeconds(this.#account), pushName: person.name };
-    await this.#phones.postToOwnClient(composeResent({ key, message, ...times }));
+    const times = { messageTimestamp: getTimeInSeconds(this.#account), pushName: person.name };
+    await this.#phones.postToOwnClient(composeResentMessage({ key, message, ...times }));
   }
 
   /** Uploads a file to the media host and resolves with an unsent message that refers to it. */
@@ -110,20 +110,20 @@ export class PersonActs {
   async setTimer({
     seconds: after,
     ...place
-  }: ActTarget & { readonly seconds: number }): Promise<string> {
+  }: ActionTarget & { readonly seconds: number }): Promise<string> {
     const { chat, person } = this.#place(place);
-    const timer = { seconds: after, setAt: getSeconds(this.#account) };
+    const timer = { seconds: after, setAt: getTimeInSeconds(this.#account) };
     this.#account.timers.set(chat.id, timer);
     return this.#phones.post({ chat, person, message: composeTimer(timer) });
   }
 
   /** Calls the bot, which cannot answer. */
-  call(place: ActTarget, isVideo = false): void {
+  call(place: ActionTarget, isVideo = false): void {
     const { person } = this.#place(place);
     const from = getDirectJid(person);
     const offer = { 'call-id': createMessageId(), 'call-creator': from, caller_pn: person.pn };
     const kinds = isVideo ? [buildNode('video')] : [];
-    const attrs = { from, id: createMessageId(), t: getSeconds(this.#account) };
+    const attrs = { from, id: createMessageId(), t: getTimeInSeconds(this.#account) };
     this.#account.mailbox.pass(buildNode('call', attrs, [buildNode('offer', offer, kinds)]));
   }
 
@@ -133,20 +133,20 @@ export class PersonActs {
     return this.#phones.postAsOwner(place, composeText(this.#account, place, draft));
   }
 
-  async sendFile({ chat, from, ...draft }: ActTarget & FileDraft): Promise<string> {
+  async sendFile({ chat, from, ...draft }: ActionTarget & FileDraft): Promise<string> {
     return this.post({ chat, from }, await createFileMessage(this.#media, draft));
   }
 
   async reword({
     id,
     ...saying
-  }: ActTarget & TextDraft & { readonly id: string }): Promise<string> {
+  }: ActionTarget & TextDraft & { readonly id: string }): Promise<string> {
     const { chat, person } = this.#place(saying);
     const message = composeEdit(this.#account, chat, person, id, saying);
     return this.#phones.post({ chat, person, message });
   }
 
-  async takeBack({ id, ...place }: ActTarget & { readonly id: string }): Promise<string> {
+  async takeBack({ id, ...place }: ActionTarget & { readonly id: string }): Promise<string> {
     const { chat, person } = this.#place(place);
     const message = composeDelete(this.#account, chat, person, id);
     return this.#phones.post({ chat, person, message });
@@ -156,14 +156,14 @@ export class PersonActs {
     id,
     emoji,
     ...place
-  }: ActTarget & { readonly id: string; readonly emoji: string }): Promise<string> {
+  }: ActionTarget & { readonly id: string; readonly emoji: string }): Promise<string> {
     const { chat, person } = this.#place(place);
     const message = composeReaction(this.#account, chat, person, id, emoji);
     return this.#phones.post({ chat, person, message });
   }
 
   /** Marks all of the bot's unread messages as read. */
-  read(place: ActTarget): void {
+  read(place: ActionTarget): void {
     const { chat, person } = this.#place(place);
     const unread = this.#account.transcript
       .messages(chat.id)
@@ -177,7 +177,7 @@ export class PersonActs {
   }
 
   /** The state is not stored, so a disconnected client never receives it. */
-  type(place: ActTarget, state: 'composing' | 'recording' | 'paused'): void {
+  type(place: ActionTarget, state: 'composing' | 'recording' | 'paused'): void {
     const { chat, person } = this.#place(place);
     const isAudio = state === 'recording';
     const sign = buildNode(isAudio ? 'composing' : state, { media: isAudio ? 'audio' : undefined });
@@ -186,7 +186,7 @@ export class PersonActs {
     );
   }
 
-  #place({ chat, from }: ActTarget): { readonly chat: Chat; readonly person: Person } {
+  #place({ chat, from }: ActionTarget): { readonly chat: Chat; readonly person: Person } {
     const place = getChat(this.#account, chat);
     return { chat: place, person: resolveSpeaker(this.#account, place, from) };
   }
@@ -219,7 +219,7 @@ export function confirmDelivery(
   const attrs = {
     ...getReceiptRoute(chat, person, sent.attrs.to),
     id: sent.attrs.id,
-    t: getSeconds(account),
+    t: getTimeInSeconds(account),
   };
   account.mailbox.put(buildNode('receipt', attrs), chat.id);
 }
@@ -238,7 +238,7 @@ function confirmRead(
     ...getReceiptRoute(chat, person),
     id: first,
     type: 'read',
-    t: getSeconds(account),
+    t: getTimeInSeconds(account),
   };
   const list = items.length === 0 ? undefined : [buildNode('list', {}, items)];
   account.mailbox.put(buildNode('receipt', attrs, list), chat.id);
@@ -261,7 +261,7 @@ export function requestRetry(
   );
   const count = before.length;
   if (count > MAX_RETRIES) return;
-  const t = getSeconds(account);
+  const t = getTimeInSeconds(account);
   const { registrationId, signedIdentityKey } = person.phone.creds;
   const keys = buildNode('keys', {}, [
     buildNode('type', {}, Buffer.from([5])),

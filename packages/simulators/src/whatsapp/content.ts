@@ -82,7 +82,7 @@ export function composeDelete(
 }
 
 /** Composes the phone's answer to its client about a message that arrived without content. */
-export function composeResent(message: proto.IWebMessageInfo): proto.IMessage {
+export function composeResentMessage(message: proto.IWebMessageInfo): proto.IMessage {
   const { PEER_DATA_OPERATION_REQUEST_RESPONSE_MESSAGE } = proto.Message.ProtocolMessage.Type;
   const webMessageInfoBytes = proto.WebMessageInfo.encode(message).finish();
   const peerDataOperationResult = [{ placeholderMessageResendResponse: { webMessageInfoBytes } }];

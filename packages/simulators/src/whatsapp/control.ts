@@ -89,9 +89,9 @@ export const handleControl = createControlHandler<WhatsAppDouble>({
     double.silence(z.strictObject({ on: z.boolean() }).parse(body).on),
   'GET conversation': (double, _body, query) =>
     double.conversation(query.get('chat') ?? '').map(toPlainMessage),
-  'GET sends': (double) => double.sends().map(toPlainSend),
+  'GET sends': (double) => double.sends().map(toSendSummary),
   'GET answers': async (double, _body, query) =>
-    (await waitForNewest(double, query, (after) => listWrittenAfter(double, after))).map(
+    (await waitForNewest(double, query, (after) => listMessagesAfter(double, after))).map(
       toPlainMessage,
     ),
   'GET status': (double) => ({
@@ -102,7 +102,7 @@ export const handleControl = createControlHandler<WhatsAppDouble>({
   }),
 });
 
-function listWrittenAfter({ transcript }: WhatsAppDouble, after: number): VisibleMessage[] {
+function listMessagesAfter({ transcript }: WhatsAppDouble, after: number): VisibleMessage[] {
   return transcript.after(after).filter(({ from }) => from === 'bot');
 }
 
@@ -120,6 +120,9 @@ function toPlainMessage({ formatted, reactions, readBy, attachment, ...message }
 }
 
 /** The response omits the content, because the conversation already shows it. */
-function toPlainSend({ message: _content, ...send }: RecordedSend): Omit<RecordedSend, 'message'> {
+function toSendSummary({
+  message: _content,
+  ...send
+}: RecordedSend): Omit<RecordedSend, 'message'> {
   return send;
 }

@@ -1,11 +1,11 @@
 import { proto } from '@whiskeysockets/baileys';
 import { describe, expect, it } from 'vitest';
-import { startOpenScene } from './testing/test-scene.ts';
+import { startConnectedScene } from './testing/test-scene.ts';
 import { findChild, listChildren } from './wire.ts';
 
 describe('direct chats of the WhatsApp double', () => {
   it("delivers a person's message under their number and shows the bot's answer", async () => {
-    const { double, client } = await startOpenScene();
+    const { double, client } = await startConnectedScene();
     const ann = double.addPerson({ name: 'Ann' });
     const id = await double.say({ chat: ann.id, text: 'hello' });
     const { type, message } = await client.waitFor(() => client.upserts[0]);
@@ -26,7 +26,7 @@ describe('direct chats of the WhatsApp double', () => {
   });
 
   it('encrypts the first message in a new session and later messages in the same session', async () => {
-    const { double, client } = await startOpenScene();
+    const { double, client } = await startConnectedScene();
     const ann = double.addPerson();
     await client.socket.sendMessage(ann.id, { text: 'one' });
     await double.waitFor(() => double.conversation(ann.id).length === 1);
@@ -44,7 +44,7 @@ describe('direct chats of the WhatsApp double', () => {
   });
 
   it('uses the identity without a number if the person uses it, and keeps the number secret', async () => {
-    const { double, client } = await startOpenScene();
+    const { double, client } = await startConnectedScene();
     const ann = double.addPerson({ addressing: 'lid' });
     const bob = double.addPerson({ hidden: true });
     await double.say({ chat: ann.id, text: 'I am Ann' });
@@ -64,7 +64,7 @@ describe('direct chats of the WhatsApp double', () => {
   });
 
   it('preserves the order of forty concurrent messages in each direction', async () => {
-    const { double, client } = await startOpenScene();
+    const { double, client } = await startConnectedScene();
     const ann = double.addPerson();
     await double.say({ chat: ann.id, text: 'start' });
     await client.waitFor(() => client.texts.length === 1);
@@ -84,7 +84,7 @@ describe('direct chats of the WhatsApp double', () => {
   });
 
   it('shows at most 65,536 characters of a message, and shows repeated ids only once', async () => {
-    const { double, client } = await startOpenScene();
+    const { double, client } = await startConnectedScene();
     const ann = double.addPerson();
     const options = { messageId: 'SAME' };
     await client.socket.sendMessage(ann.id, { text: 'x'.repeat(70_000) }, options);
@@ -94,7 +94,7 @@ describe('direct chats of the WhatsApp double', () => {
   });
 
   it("reports messages typed on the owner's phone to the client", async () => {
-    const { double, client } = await startOpenScene();
+    const { double, client } = await startConnectedScene();
     const ann = double.addPerson();
     await double.acts.sayAsOwner({ chat: ann.id, text: 'it is me' });
     const { message } = await client.waitFor(() => client.upserts[0]);
@@ -106,7 +106,7 @@ describe('direct chats of the WhatsApp double', () => {
   });
 
   it('delivers statuses, broadcast lists and channels like any other message', async () => {
-    const { double, client } = await startOpenScene();
+    const { double, client } = await startConnectedScene();
     const ann = double.addPerson();
     await double.say({ chat: 'status@broadcast', from: ann.id, text: 'a status' });
     await double.say({ chat: '77@broadcast', from: ann.id, text: 'to a list' });
@@ -122,7 +122,7 @@ describe('direct chats of the WhatsApp double', () => {
 
 describe('edits, reactions and deletions in the WhatsApp double', () => {
   it('delivers quotes, mentions, edits, reactions and deletions by a person', async () => {
-    const { double, client } = await startOpenScene();
+    const { double, client } = await startConnectedScene();
     const ann = double.addPerson();
     const sent = await client.socket.sendMessage(ann.id, { text: 'hello' });
     await double.waitFor(() => double.conversation(ann.id).length === 1);
@@ -171,7 +171,7 @@ describe('edits, reactions and deletions in the WhatsApp double', () => {
   });
 
   it("shows the bot's edits, reactions and deletions", async () => {
-    const { double, client } = await startOpenScene();
+    const { double, client } = await startConnectedScene();
     const ann = double.addPerson();
     const id = await double.say({ chat: ann.id, text: 'hello' });
     const { message } = await client.waitFor(() => client.upserts[0]);
@@ -194,7 +194,7 @@ describe('edits, reactions and deletions in the WhatsApp double', () => {
 
 describe('receipts and typing in the WhatsApp double', () => {
   it('reports to the client that its message was delivered and read', async () => {
-    const { double, client } = await startOpenScene();
+    const { double, client } = await startConnectedScene();
     const ann = double.addPerson();
     const sent = await client.socket.sendMessage(ann.id, { text: 'hello' });
     const { DELIVERY_ACK, READ } = proto.WebMessageInfo.Status;
@@ -206,7 +206,7 @@ describe('receipts and typing in the WhatsApp double', () => {
   });
 
   it("shows the bot's read receipts and typing, and reports a person's typing to the bot", async () => {
-    const { double, client } = await startOpenScene();
+    const { double, client } = await startConnectedScene();
     const ann = double.addPerson();
     await double.say({ chat: ann.id, text: 'hello' });
     const { message } = await client.waitFor(() => client.upserts[0]);

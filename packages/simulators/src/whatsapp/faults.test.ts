@@ -1,6 +1,6 @@
 import { proto } from '@whiskeysockets/baileys';
 import { describe, expect, it } from 'vitest';
-import { startOpenScene, startScene } from './testing/test-scene.ts';
+import { startConnectedScene, startScene } from './testing/test-scene.ts';
 
 describe('connection faults of the WhatsApp double', () => {
   it('reports the reason for closing to the client, which may reconnect', async () => {
@@ -16,7 +16,7 @@ describe('connection faults of the WhatsApp double', () => {
   });
 
   it.each([401, 403])('closes the connection with %i and rejects later logins', async (code) => {
-    const { double, client, connect } = await startOpenScene();
+    const { double, client, connect } = await startConnectedScene();
     double.kick(code);
     await client.waitFor(() => client.closedWith === code);
     for (const again of [connect(), connect()]) {
@@ -25,20 +25,20 @@ describe('connection faults of the WhatsApp double', () => {
   });
 
   it('drops the connection without a close frame', async () => {
-    const { double, client, connect } = await startOpenScene();
+    const { double, client, connect } = await startConnectedScene();
     double.drop();
     await client.waitFor(() => client.closedWith === 428);
     await connect().opened();
   });
 
   it('keeps the connection open but silent until the client gives up', async () => {
-    const { double, client } = await startOpenScene({ keepAliveIntervalMs: 100 });
+    const { double, client } = await startConnectedScene({ keepAliveIntervalMs: 100 });
     double.silence(true);
     await client.waitFor(() => client.closedWith === 408);
   });
 
   it('resumes the connection if the silence ends in time', async () => {
-    const { double, client, connect } = await startOpenScene({ defaultQueryTimeoutMs: 1_000 });
+    const { double, client, connect } = await startConnectedScene({ defaultQueryTimeoutMs: 1_000 });
     const ann = double.addPerson();
     double.silence(true);
     await double.say({ chat: ann.id, text: 'are you there?' });
@@ -77,7 +77,7 @@ describe('login faults of the WhatsApp double', () => {
 
 describe('message faults of the WhatsApp double', () => {
   it('rejects a message with a code and does not deliver it', async () => {
-    const { double, client } = await startOpenScene();
+    const { double, client } = await startConnectedScene();
     const ann = double.addPerson();
     const { ERROR } = proto.WebMessageInfo.Status;
     for (const code of [429, 463, 479]) {
@@ -95,7 +95,7 @@ describe('message faults of the WhatsApp double', () => {
   });
 
   it('confirms a message late or never', async () => {
-    const { double, client } = await startOpenScene();
+    const { double, client } = await startConnectedScene();
     const ann = double.addPerson();
     double.fault({ kind: 'no-ack' });
     const unanswered = await client.socket.sendMessage(ann.id, { text: 'one' });
@@ -114,7 +114,7 @@ describe('message faults of the WhatsApp double', () => {
   });
 
   it.each([true, false])('drops the connection on a message (message lost: %s)', async (lost) => {
-    const { double, client, connect } = await startOpenScene();
+    const { double, client, connect } = await startConnectedScene();
     const ann = double.addPerson();
     double.fault({ kind: 'drop', lost, chat: ann.id });
     await client.socket.sendMessage(ann.id, { text: 'one' }, { messageId: 'same' });
@@ -131,7 +131,7 @@ describe('message faults of the WhatsApp double', () => {
 
 describe('delivery and query faults of the WhatsApp double', () => {
   it('delivers the same stanza twice', async () => {
-    const { double, client } = await startOpenScene();
+    const { double, client } = await startConnectedScene();
     const ann = double.addPerson();
     double.fault({ kind: 'twice', chat: ann.id });
     await double.say({ chat: ann.id, text: 'one' });
@@ -143,7 +143,7 @@ describe('delivery and query faults of the WhatsApp double', () => {
   });
 
   it('disconnects right after a message and delivers the message again at the next login', async () => {
-    const { double, client, connect } = await startOpenScene();
+    const { double, client, connect } = await startConnectedScene();
     const ann = double.addPerson();
     double.fault({ kind: 'drop-after' });
     const id = await double.say({ chat: ann.id, text: 'one' });
@@ -154,7 +154,7 @@ describe('delivery and query faults of the WhatsApp double', () => {
   });
 
   it('rejects a query or leaves it unanswered', async () => {
-    const { double, client } = await startOpenScene({ defaultQueryTimeoutMs: 2_000 });
+    const { double, client } = await startConnectedScene({ defaultQueryTimeoutMs: 2_000 });
     const ann = double.addPerson();
     const group = double.addGroup({ subject: 'Friends', members: [ann.id, double.me.id] });
     double.fault({ kind: 'query-error', xmlns: 'w:g2', code: 429 });

@@ -2,11 +2,11 @@ import { createHash, randomBytes } from 'node:crypto';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { downloadMediaMessage, type WAMessage } from '@whiskeysockets/baileys';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { startOpenScene } from './testing/test-scene.ts';
+import { startConnectedScene } from './testing/test-scene.ts';
 
 /** A connected client that trusts the double's media host. */
 async function startFileScene() {
-  const scene = await startOpenScene();
+  const scene = await startConnectedScene();
   const before = getCACertificates('default');
   setDefaultCACertificates([...before, scene.double.media.certificate]);
   onTestFinished(() => setDefaultCACertificates(before));
@@ -103,7 +103,7 @@ describe('files of the WhatsApp double', () => {
   });
 
   it('rejects downloads by a client that does not trust the certificate', async () => {
-    const { double, client } = await startOpenScene();
+    const { double, client } = await startConnectedScene();
     const file = { document: Buffer.from('x'), mimetype: 'text/plain', fileName: 'x' };
     const sent = client.socket.sendMessage(double.addPerson().id, file);
     await expect(sent).rejects.toThrow('upload failed');

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { BinaryNode } from '@whiskeysockets/baileys';
 import { z } from 'zod';
-import { getSeconds, type SimulatedAccount } from './account.ts';
+import { getTimeInSeconds, type SimulatedAccount } from './account.ts';
 import {
   buildGroupNode,
   buildParticipantNode,
@@ -46,7 +46,7 @@ export const GroupChange = z.discriminatedUnion('kind', [
 export type GroupChange = z.infer<typeof GroupChange>;
 
 /** People's actions in groups; the bot is notified if it is a member. */
-export class GroupActs {
+export class GroupActions {
   readonly #account: SimulatedAccount;
 
   constructor(account: SimulatedAccount) {
@@ -115,7 +115,7 @@ export class GroupActs {
       from: group.jid,
       type: 'w:gp2',
       id: randomBytes(4).readUInt32BE(),
-      t: getSeconds(this.#account),
+      t: getTimeInSeconds(this.#account),
       participant: by.lid,
       participant_pn: by.pn,
       notify: by.name,

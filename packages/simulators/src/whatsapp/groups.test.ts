@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { startOpenScene, type TestScene } from './testing/test-scene.ts';
+import { startConnectedScene, type TestScene } from './testing/test-scene.ts';
 
 function friends({ double }: TestScene) {
   const ann = double.addPerson({ name: 'Ann' });
@@ -10,7 +10,7 @@ function friends({ double }: TestScene) {
 
 describe('group messages of the WhatsApp double', () => {
   it("delivers members' messages and shows the bot's answer to everyone", async () => {
-    const scene = await startOpenScene();
+    const scene = await startConnectedScene();
     const { double, client } = scene;
     const { ann, bob, group } = friends(scene);
     await double.say({
@@ -62,7 +62,7 @@ describe('group messages of the WhatsApp double', () => {
   });
 
   it('sends the sender key to new members and excludes people who left', async () => {
-    const scene = await startOpenScene();
+    const scene = await startConnectedScene();
     const { double, client } = scene;
     const { ann, bob, group } = friends(scene);
     await client.socket.sendMessage(group.jid, { text: 'one' });
@@ -80,7 +80,7 @@ describe('group messages of the WhatsApp double', () => {
   });
 
   it('lets members react to, edit and delete messages', async () => {
-    const scene = await startOpenScene();
+    const scene = await startConnectedScene();
     const { double, client } = scene;
     const { ann, bob, group } = friends(scene);
     const place = { chat: group.jid, from: ann.id };
@@ -109,7 +109,7 @@ describe('group messages of the WhatsApp double', () => {
 
 describe('group changes in the WhatsApp double', () => {
   it('reports changes to the bot: being added, people joining and leaving, a new subject', async () => {
-    const scene = await startOpenScene();
+    const scene = await startConnectedScene();
     const { double, client } = scene;
     const { ann, bob, group } = friends(scene);
     await client.waitFor(() => client.groups.length === 1);
@@ -141,7 +141,7 @@ describe('group changes in the WhatsApp double', () => {
   });
 
   it('prevents a bot outside a group, or removed from it, from writing in the group', async () => {
-    const scene = await startOpenScene();
+    const scene = await startConnectedScene();
     const { double, client } = scene;
     const { ann, bob, group } = friends(scene);
     const closed = double.addGroup({ subject: 'Closed', members: [ann.id, bob.id] });
@@ -161,7 +161,7 @@ describe('group changes in the WhatsApp double', () => {
   });
 
   it('allows only admins to write in an announcement group', async () => {
-    const scene = await startOpenScene();
+    const scene = await startConnectedScene();
     const { double, client } = scene;
     const ann = double.addPerson();
     const members = [ann.id, double.me.id];

@@ -10,7 +10,7 @@ import {
 import { describe, expect, it, vi } from 'vitest';
 import {
   getMessageText,
-  startOpenScene,
+  startConnectedScene,
   startScene,
   type TestScene,
 } from './testing/test-scene.ts';
@@ -20,7 +20,7 @@ import {
  * session.
  */
 async function acquainted() {
-  const scene = await startOpenScene();
+  const scene = await startConnectedScene();
   const { double, client } = scene;
   const ann = double.addPerson();
   await double.say({ chat: ann.id, text: 'hello' });
@@ -95,7 +95,7 @@ describe('weaknesses of Baileys that adapters have to work around', () => {
   });
 
   it('reports the same status for a message with and without an acknowledgement', async () => {
-    const { double, client } = await startOpenScene();
+    const { double, client } = await startConnectedScene();
     const ann = double.addPerson();
     double.fault({ kind: 'no-ack', lost: true });
     const lost = await client.socket.sendMessage(ann.id, { text: 'lost' });
@@ -128,7 +128,7 @@ describe('weaknesses of Baileys that adapters have to work around', () => {
   });
 
   it('loses a message when the connection is dropped between decryption and confirmation', async () => {
-    const { double, client, connect } = await startOpenScene();
+    const { double, client, connect } = await startConnectedScene();
     // The loss occurs only before the bot's first answer; later messages are requested again and at
     // worst arrive twice.
     const ann = double.addPerson();
@@ -147,7 +147,7 @@ describe('weaknesses of Baileys that adapters have to work around', () => {
 
   it('decrypts a duplicate message again when the repository remembers it', async () => {
     const makeSignalRepository = remembering();
-    const { double, client, connect } = await startOpenScene({ makeSignalRepository });
+    const { double, client, connect } = await startConnectedScene({ makeSignalRepository });
     const ann = double.addPerson();
     double.fault({ kind: 'drop-after' });
     await double.say({ chat: ann.id, text: 'not gone' });

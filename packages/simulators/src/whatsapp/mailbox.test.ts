@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { startOpenScene, startScene } from './testing/test-scene.ts';
+import { startConnectedScene, startScene } from './testing/test-scene.ts';
 
 describe('messages sent while the client is disconnected', () => {
   it('keeps messages and delivers them in order at the next login, marked as offline', async () => {
-    const { double, client, connect } = await startOpenScene();
+    const { double, client, connect } = await startConnectedScene();
     const ann = double.addPerson();
     const bob = double.addPerson();
     const group = double.addGroup({ subject: 'Friends', members: [ann.id, bob.id, double.me.id] });
@@ -43,7 +43,7 @@ describe('messages sent while the client is disconnected', () => {
   });
 
   it('delivers receipts and group changes, but not typing states', async () => {
-    const { double, client, connect } = await startOpenScene();
+    const { double, client, connect } = await startConnectedScene();
     const ann = double.addPerson();
     const sent = await client.socket.sendMessage(ann.id, { text: 'hello' });
     await double.waitFor(() => double.conversation(ann.id).length === 1);
@@ -57,7 +57,7 @@ describe('messages sent while the client is disconnected', () => {
   });
 
   it('delivers messages again if the connection was dropped before the client confirmed them', async () => {
-    const { double, client, connect } = await startOpenScene();
+    const { double, client, connect } = await startConnectedScene();
     const ann = double.addPerson();
     double.fault({ kind: 'cut', chat: ann.id });
     await double.say({ chat: ann.id, text: 'in two pieces' });

@@ -47,7 +47,7 @@ From another terminal:
 let shown = 0;
 let state = double.state();
 
-function printNews(): void {
+function printNewMessages(): void {
   if (double.state() !== state) {
     state = double.state();
     if (state === 'pairing')
@@ -97,4 +97,4 @@ async function resolveCode(pasted: string): Promise<string> {
   return code;
 }
 
-runInTerminal(double, handleLine, printNews);
+runInTerminal(double, handleLine, printNewMessages);

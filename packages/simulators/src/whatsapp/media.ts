@@ -13,8 +13,8 @@ import {
   proto,
   sha256,
 } from '@whiskeysockets/baileys';
-import { listen, stopServer } from '../loopback.ts';
-import { getSeconds, type SimulatedAccount } from './account.ts';
+import { listenOnLoopback, stopServer } from '../loopback.ts';
+import { getTimeInSeconds, type SimulatedAccount } from './account.ts';
 import type { Attachment } from './read-content.ts';
 import {
   createSelfSignedCertificate,
@@ -61,7 +61,7 @@ export class MediaHost {
   }
 
   async listen(): Promise<void> {
-    await listen(this.#server, 0);
+    await listenOnLoopback(this.#server, 0);
   }
 
   close(): Promise<void> {
@@ -187,7 +187,7 @@ export async function createFileMessage(
 
 async function buildMediaMessage(host: MediaHost, draft: FileDraft): Promise<proto.IMessage> {
   const { kind, content, mimetype, caption, fileName, voice, seconds } = draft;
-  const { stored, ...sealed } = await sealFile(kind, content);
+  const { stored, ...sealed } = await encryptFile(kind, content);
   const directPath = host.store(kind, stored);
   const common = { url: `https://${host.address}${directPath}`, directPath, mimetype, ...sealed };
   const text = caption === undefined ? {} : { caption };
@@ -212,7 +212,7 @@ export function openAttachment(host: MediaHost, attachment: Attachment): Promise
   const stored = host.read(directPath);
   if (stored === undefined || mediaKey === undefined)
     throw new Error('The media host does not have this file');
-  return openFile(kind, stored, mediaKey);
+  return decryptFile(kind, stored, mediaKey);
 }
 
 const { ResultType } = proto.MediaRetryNotification;
@@ -239,7 +239,7 @@ export function resendFile(
   });
   const iv = randomBytes(12);
   const sealed = aesEncryptGCM(answer, key, iv, Buffer.from(id));
-  const attrs = { from: account.me.pn, type: 'mediaretry', id, t: getSeconds(account) };
+  const attrs = { from: account.me.pn, type: 'mediaretry', id, t: getTimeInSeconds(account) };
   return buildNode('notification', attrs, [
     buildNode('encrypt', {}, [buildNode('enc_p', {}, sealed), buildNode('enc_iv', {}, iv)]),
     buildNode('rmr', findChild(asked, 'rmr')?.attrs ?? {}),
@@ -247,7 +247,7 @@ export function resendFile(
 }
 
 /** A file as stored on the media host, and the fields that a message contains about it. */
-interface SealedFile {
+interface EncryptedFile {
   /** The ciphertext followed by ten bytes of MAC. */
   readonly stored: Buffer;
   readonly mediaKey: Buffer;
@@ -259,7 +259,7 @@ interface SealedFile {
 const MAC_BYTES = 10;
 
 /** Encrypts a file with a fresh key. */
-async function sealFile(kind: MediaType, plain: Buffer): Promise<SealedFile> {
+async function encryptFile(kind: MediaType, plain: Buffer): Promise<EncryptedFile> {
   const mediaKey = randomBytes(32);
   const { iv, cipherKey, macKey } = await getMediaKeys(mediaKey, kind);
   const ciphertext = aesEncrypWithIV(plain, Buffer.from(cipherKey), Buffer.from(iv));
@@ -277,7 +277,7 @@ async function sealFile(kind: MediaType, plain: Buffer): Promise<SealedFile> {
  * Decrypts a file as phones do.
  * @throws Error when the MAC is wrong
  */
-async function openFile(kind: MediaType, stored: Buffer, mediaKey: Uint8Array): Promise<Buffer> {
+async function decryptFile(kind: MediaType, stored: Buffer, mediaKey: Uint8Array): Promise<Buffer> {
   const { iv, cipherKey, macKey } = await getMediaKeys(mediaKey, kind);
   const ciphertext = stored.subarray(0, -MAC_BYTES);
   if (!timingSafeEqual(computeMac(iv, ciphertext, macKey), stored.subarray(-MAC_BYTES))) {

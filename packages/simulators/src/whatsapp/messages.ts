@@ -2,7 +2,7 @@ import type { BinaryNode, proto } from '@whiskeysockets/baileys';
 import {
   type Chat,
   findChat,
-  getSeconds,
+  getTimeInSeconds,
   requireCompanion,
   type SimulatedAccount,
 } from './account.ts';
@@ -10,7 +10,7 @@ import { confirmDelivery, requestRetry } from './acts.ts';
 import type { SendFault } from './faults.ts';
 import { type Group, isMember } from './groups.ts';
 import type { Person } from './people.ts';
-import { readContent } from './read-content.ts';
+import { parseMessageContent } from './read-content.ts';
 import { buildNode, type ClientLink, findChild, listChildren, readBytes } from './wire.ts';
 
 /**
@@ -26,13 +26,14 @@ export async function handleMessage(
   const chat = findChat(account, to);
   const fault = account.faults.takeSend(chat?.id ?? to);
   const code = fault?.kind === 'refuse' ? fault.code : getRefusalCode(account, chat);
-  const isLost = code !== undefined || isLosing(fault);
-  const readings = chat === undefined || isLost ? [] : await decryptForAll(account, chat, stanza);
+  const isLost = code !== undefined || losesMessage(fault);
+  const readings =
+    chat === undefined || isLost ? [] : await decryptForAllPhones(account, chat, stanza);
   recordSend(account, stanza, readings, toSendOutcome(fault, code));
   const message = readings.find((reading) => reading.message !== undefined)?.message;
   if (chat !== undefined && message !== undefined) {
     const source = { chat: chat.id, from: 'bot', id: stanza.attrs.id ?? '' };
-    account.transcript.apply(source, readContent(message), message);
+    account.transcript.apply(source, parseMessageContent(message), message);
   }
   const settle = () => {
     if (fault?.kind === 'drop') link.drop();
@@ -53,7 +54,7 @@ function getRefusalCode({ me }: SimulatedAccount, chat: Chat | undefined): numbe
   return mayWrite ? undefined : 403;
 }
 
-function isLosing(fault: SendFault | undefined): boolean {
+function losesMessage(fault: SendFault | undefined): boolean {
   return (fault?.kind === 'drop' || fault?.kind === 'no-ack') && fault.lost === true;
 }
 
@@ -66,7 +67,7 @@ function toSendOutcome(fault: SendFault | undefined, code: number | undefined) {
 function recordSend(
   account: SimulatedAccount,
   stanza: BinaryNode,
-  readings: readonly PhoneReading[],
+  readings: readonly PhoneDecryption[],
   outcome: 'acked' | 'no-ack' | 'dropped' | number,
 ): void {
   const message = readings.find((reading) => reading.message !== undefined)?.message;
@@ -92,14 +93,14 @@ function buildAckNode(
   error: number | undefined,
 ): BinaryNode {
   const { id, to } = attrs;
-  return buildNode('ack', { class: 'message', id, from: to, t: getSeconds(account), error });
+  return buildNode('ack', { class: 'message', id, from: to, t: getTimeInSeconds(account), error });
 }
 
 function sendReceipts(
   account: SimulatedAccount,
   chat: Chat,
   stanza: BinaryNode,
-  readings: readonly PhoneReading[],
+  readings: readonly PhoneDecryption[],
 ): void {
   for (const { person, message } of readings) {
     if (message === undefined) requestRetry(account, chat, person, stanza);
@@ -108,7 +109,7 @@ function sendReceipts(
 }
 
 /** A person's phone and the message it decrypted; undefined when decryption failed. */
-export interface PhoneReading {
+export interface PhoneDecryption {
   readonly person: Person;
   readonly message: proto.IMessage | undefined;
 }
@@ -117,16 +118,16 @@ export interface PhoneReading {
  * Lets every recipient's phone decrypt its ciphertext. The account's own phone also decrypts the
  * message but is not part of the result.
  */
-async function decryptForAll(
+async function decryptForAllPhones(
   account: SimulatedAccount,
   chat: Chat,
   stanza: BinaryNode,
-): Promise<PhoneReading[]> {
+): Promise<PhoneDecryption[]> {
   const author = requireCompanion(account).lid;
-  const readings: PhoneReading[] = [];
-  for (const { jid, enc } of listSeals(stanza)) {
+  const readings: PhoneDecryption[] = [];
+  for (const { jid, enc } of listCiphertexts(stanza)) {
     const person = account.people.find(jid);
-    if (person === undefined || isClient(account, jid)) continue;
+    if (person === undefined || isClientDevice(account, jid)) continue;
     const { type = '' } = enc.attrs;
     const message = await attemptDecryption(() => person.phone.open(author, type, readBytes(enc)));
     if (person !== account.me) readings.push({ person, message });
@@ -140,7 +141,7 @@ async function decryptForAll(
  * Returns the ciphertexts for individual devices; a message sent again to a single device contains
  * its ciphertext directly.
  */
-function listSeals(stanza: BinaryNode): { readonly jid: string; readonly enc: BinaryNode }[] {
+function listCiphertexts(stanza: BinaryNode): { readonly jid: string; readonly enc: BinaryNode }[] {
   const listed = listChildren(findChild(stanza, 'participants'), 'to').flatMap((to) =>
     listChildren(to, 'enc').map((enc) => ({ jid: to.attrs.jid ?? '', enc })),
   );
@@ -161,8 +162,8 @@ async function decryptInGroup(
   group: Group,
   author: string,
   ciphertext: Uint8Array,
-): Promise<PhoneReading[]> {
-  const readings: PhoneReading[] = [];
+): Promise<PhoneDecryption[]> {
+  const readings: PhoneDecryption[] = [];
   for (const { lid } of group.members) {
     const person = account.people.get(lid);
     if (person === account.me) continue;
@@ -190,6 +191,6 @@ async function attemptDecryption(
 /**
  * Whether the device is the client itself: Baileys encrypts its group keys for its own device, too.
  */
-function isClient({ companion }: SimulatedAccount, jid: string): boolean {
+function isClientDevice({ companion }: SimulatedAccount, jid: string): boolean {
   return companion !== undefined && (jid === companion.pn || jid === companion.lid);
 }

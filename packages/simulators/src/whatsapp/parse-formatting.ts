@@ -1,17 +1,17 @@
 import {
   buildLines,
-  type Format,
   type FormatRun,
   type FormattedLine,
-  findAmbiguous,
+  findAmbiguousText,
   getVisibleText,
+  type TextFormat,
   toLineRuns,
 } from '../formatting/marked-lines.ts';
 import {
-  type FoundMarks,
   type LineStart,
-  type Reading,
-  readLines,
+  type ParsedMarks,
+  parseMarkedLines,
+  type ReadingMode,
 } from '../formatting/read-marks.ts';
 
 /** A parsed WhatsApp message: its visible text and its violations. */
@@ -41,15 +41,15 @@ export interface FormattedMessage {
  * @param meant plain text that the author intended literally; its characters cause no violations
  */
 export function parseWhatsApp(text: string, meant = ''): FormattedMessage {
-  const strict = readLines(text, 'strict', { readStart });
+  const strict = parseMarkedLines(text, 'strict', { readStart: parseLineStart });
   const lines = buildLines(text, strict);
   const runs = lines.map(toLineRuns);
-  const loose = readLines(text, 'loose', { readStart });
+  const loose = parseMarkedLines(text, 'loose', { readStart: parseLineStart });
   const violations = findViolations(text, runs, strict, loose, meant);
   return { lines, visible: getVisibleText(lines), runs: runs.flat(), violations };
 }
 
-function readStart(line: string, reading: Reading): LineStart {
+function parseLineStart(line: string, reading: ReadingMode): LineStart {
   const behind = reading === 'strict' ? ' (?! )(?=[^\\n])' : '[^\\S\\n]';
   const [marker = ''] = new RegExp(`^(?:[>*-]|\\d{1,2}\\.)${behind}`).exec(line) ?? [];
   const { length } = marker;
@@ -92,8 +92,8 @@ const MARKDOWN: readonly (readonly [FormattingViolation['kind'], RegExp])[] = [
 function findViolations(
   text: string,
   lines: readonly (readonly FormatRun[])[],
-  strict: FoundMarks,
-  loose: FoundMarks,
+  strict: ParsedMarks,
+  loose: ParsedMarks,
   meant: string,
 ): FormattingViolation[] {
   const literal = normalizeVisibleText(meant);
@@ -102,7 +102,7 @@ function findViolations(
   const unmeant = markdown.filter(
     (violation) => !literal.includes(normalizeVisibleText(violation.text)),
   );
-  const ambiguous = findAmbiguous(text, strict, loose);
+  const ambiguous = findAmbiguousText(text, strict, loose);
   return [
     ...unmeant,
     ...ambiguous.map((part): FormattingViolation => ({ kind: 'ambiguous', text: part })),
@@ -126,6 +126,6 @@ function findLeftoverMarkdown(runs: readonly FormatRun[]): FormattingViolation[]
   );
 }
 
-function isCode(format: Format): boolean {
+function isCode(format: TextFormat): boolean {
   return format === 'code' || format === 'monospace';
 }

@@ -5,12 +5,12 @@ import {
   createMessageId,
   getDirectJid,
   getMessageRoute,
-  getSeconds,
+  getTimeInSeconds,
   requireCompanion,
   type SimulatedAccount,
 } from './account.ts';
 import type { Person } from './people.ts';
-import { type Attachment, readContent } from './read-content.ts';
+import { type Attachment, parseMessageContent } from './read-content.ts';
 import type { KeyBundle } from './signal.ts';
 import { buildNode } from './wire.ts';
 
@@ -21,7 +21,7 @@ import { buildNode } from './wire.ts';
 const PROOF_DEPTH = 10;
 
 /** A message that is sent to the linked client. */
-interface PendingPost {
+interface PendingMessage {
   readonly chat: Chat;
   readonly person: Person;
   readonly message: proto.IMessage;
@@ -35,12 +35,12 @@ interface PendingPost {
 
 /** A phone's copy of a sent message, kept in case the client cannot decrypt it. */
 interface RememberedMessage {
-  readonly posting: PendingPost;
+  readonly posting: PendingMessage;
   readonly attrs: Attributes;
 }
 
 /** People's phones, which encrypt messages for the linked client, one at a time. */
-export class Phones {
+export class PhoneSimulator {
   readonly #account: SimulatedAccount;
   readonly #remembered = new Map<string, RememberedMessage>();
   /** The groups and people whose sender keys the client has received. */
@@ -52,7 +52,7 @@ export class Phones {
   }
 
   /** Sends a message and resolves with its id when the message is queued for delivery. */
-  post(posting: PendingPost): Promise<string> {
+  post(posting: PendingMessage): Promise<string> {
     return this.#inTurn(async () => {
       const { chat, person, message, id = createMessageId(), at = this.#account.clock() } = posting;
       const attrs = {
@@ -65,7 +65,7 @@ export class Phones {
       this.#remembered.set(id, { posting, attrs });
       this.#account.mailbox.put(buildNode('message', attrs, await this.#sealAll(posting)), chat.id);
       const source = { chat: chat.id, from: person.id, id };
-      this.#account.transcript.apply(source, readContent(message), message);
+      this.#account.transcript.apply(source, parseMessageContent(message), message);
       return id;
     });
   }
@@ -75,11 +75,11 @@ export class Phones {
    * clients.
    */
   withhold(
-    { chat, person }: Pick<PendingPost, 'chat' | 'person'>,
+    { chat, person }: Pick<PendingMessage, 'chat' | 'person'>,
     type: string | undefined,
   ): string {
     const id = createMessageId();
-    const route = { ...getMessageRoute(chat, person), id, t: getSeconds(this.#account) };
+    const route = { ...getMessageRoute(chat, person), id, t: getTimeInSeconds(this.#account) };
     const attrs = { ...route, notify: person.name, type: 'media' };
     this.#account.mailbox.put(
       buildNode('message', attrs, [buildNode('unavailable', { type })]),
@@ -94,7 +94,7 @@ export class Phones {
     const id = createMessageId();
     const destinationJid = chat.kind === 'direct' ? getDirectJid(chat.person) : chat.id;
     const attrs = { recipient: destinationJid, id, ...getStanzaKind(message) };
-    transcript.apply({ chat: chat.id, from: 'owner', id }, readContent(message), message);
+    transcript.apply({ chat: chat.id, from: 'owner', id }, parseMessageContent(message), message);
     return this.#postToOwnClient(attrs, { deviceSentMessage: { destinationJid, message } }, me.id);
   }
 
@@ -127,7 +127,7 @@ export class Phones {
   /** Returns the file from a message that was sent to the client. */
   fileOf(id: string): Attachment | undefined {
     const message = this.#remembered.get(id)?.posting.message;
-    const content = message === undefined ? undefined : readContent(message);
+    const content = message === undefined ? undefined : parseMessageContent(message);
     return content?.kind === 'message' ? content.attachment : undefined;
   }
 
@@ -146,14 +146,14 @@ export class Phones {
   #postToOwnClient(attrs: Attributes, message: proto.IMessage, chat: string): Promise<string> {
     return this.#inTurn(async () => {
       const { me, mailbox } = this.#account;
-      const route = { from: me.pn, t: getSeconds(this.#account), notify: me.name };
+      const route = { from: me.pn, t: getTimeInSeconds(this.#account), notify: me.name };
       const enc = await this.#seal(me, message, chat);
       mailbox.put(buildNode('message', { ...route, ...attrs }, [enc]), chat);
       return String(attrs.id);
     });
   }
 
-  async #sealAll({ chat, person, ...posting }: PendingPost): Promise<BinaryNode[]> {
+  async #sealAll({ chat, person, ...posting }: PendingMessage): Promise<BinaryNode[]> {
     const message = posting.bytes ?? posting.message;
     if (chat.kind === 'newsletter') {
       return [buildNode('plaintext', {}, proto.Message.encode(posting.message).finish())];
@@ -207,7 +207,7 @@ async function createGroupKeyMessage(group: string, person: Person): Promise<pro
 
 /** The stanza's type and the kind of edit: 1 for an edit, 7 for a deletion. */
 function getStanzaKind(message: proto.IMessage): { readonly type: string; readonly edit?: number } {
-  const content = readContent(message);
+  const content = parseMessageContent(message);
   if (content.kind === 'reaction') return { type: 'reaction' };
   if (content.kind === 'edit') return { type: 'text', edit: 1 };
   if (content.kind === 'delete') return { type: 'text', edit: 7 };

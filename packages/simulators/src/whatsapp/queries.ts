@@ -3,7 +3,7 @@ import { requireCompanion, type SimulatedAccount } from './account.ts';
 import { buildGroupNode, isMember } from './groups.ts';
 import { UPLOAD_AUTH } from './media.ts';
 import type { Person } from './people.ts';
-import { buildBundleNodes, type KeyBundle, readBundle, readOneTimeKeys } from './signal.ts';
+import { buildBundleNodes, type KeyBundle, parseKeyBundle, parseOneTimeKeys } from './signal.ts';
 import {
   buildNode,
   createRefusal,
@@ -95,10 +95,10 @@ function answerKeyQuery(account: SimulatedAccount, query: BinaryNode): BinaryNod
     return createRefusal(query, 400, 'bad-request');
   }
   if (asked?.tag === 'rotate') {
-    const { signed } = readBundle(asked, query);
+    const { signed } = parseKeyBundle(asked, query);
     companion.rotate(signed);
   } else {
-    companion.publish(omitOneTimeKey(readBundle(query)), readOneTimeKeys(query));
+    companion.publish(omitOneTimeKey(parseKeyBundle(query)), parseOneTimeKeys(query));
   }
   return createResult(query);
 }
@@ -141,7 +141,7 @@ function answerUserQuery(account: SimulatedAccount, query: BinaryNode): BinaryNo
     const number = readBytes(findChild(user, 'contact')).toString().replace('+', '');
     const jid = user.attrs.jid ?? `${number}@s.whatsapp.net`;
     const person = account.people.find(jid);
-    return buildNode('user', { jid }, buildUserFacts(account, person, protocols));
+    return buildNode('user', { jid }, buildUserNodes(account, person, protocols));
   });
   const { sid, context, mode } = asked?.attrs ?? {};
   return createResult(query, [
@@ -156,7 +156,7 @@ function answerUserQuery(account: SimulatedAccount, query: BinaryNode): BinaryNo
   ]);
 }
 
-function buildUserFacts(
+function buildUserNodes(
   account: SimulatedAccount,
   person: Person | undefined,
   protocols: string[],

@@ -42,7 +42,7 @@ const FILES = [
 ] as const;
 
 /** Interprets a message as phones do. */
-export function readContent(message: proto.IMessage): MessageContent {
+export function parseMessageContent(message: proto.IMessage): MessageContent {
   const content = normalizeMessageContent(message) ?? {};
   const { reactionMessage, protocolMessage } = content;
   if (reactionMessage != null) {
@@ -52,12 +52,12 @@ export function readContent(message: proto.IMessage): MessageContent {
       emoji: reactionMessage.text ?? '',
     };
   }
-  if (protocolMessage != null) return readProtocol(protocolMessage);
+  if (protocolMessage != null) return parseProtocolMessage(protocolMessage);
   const shown = readVisibleContent(content);
   return shown.text === '' && shown.attachment === undefined ? { kind: 'silent' } : shown;
 }
 
-function readProtocol({
+function parseProtocolMessage({
   type,
   key,
   editedMessage,
@@ -75,11 +75,11 @@ function readProtocol({
 }
 
 function readVisibleContent(content: proto.IMessage): VisibleContent {
-  const attachment = readAttachment(content);
+  const attachment = parseAttachment(content);
   const context = getContextInfo(content);
   return {
     kind: 'message',
-    text: readContentText(content),
+    text: getContentText(content),
     mentions: context?.mentionedJid ?? [],
     ...(context?.stanzaId ? { quoted: context.stanzaId } : {}),
     ...(context?.expiration ? { expiration: context.expiration } : {}),
@@ -87,7 +87,7 @@ function readVisibleContent(content: proto.IMessage): VisibleContent {
   };
 }
 
-function readContentText(content: proto.IMessage): string {
+function getContentText(content: proto.IMessage): string {
   return (
     content.conversation ||
     content.extendedTextMessage?.text ||
@@ -109,7 +109,7 @@ function getContextInfo(content: proto.IMessage): proto.IContextInfo | null | un
   return holder?.contextInfo;
 }
 
-function readAttachment(content: proto.IMessage): Attachment | undefined {
+function parseAttachment(content: proto.IMessage): Attachment | undefined {
   for (const [kind, field] of FILES) {
     const file = content[field];
     if (file == null) continue;

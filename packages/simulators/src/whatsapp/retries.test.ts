@@ -1,10 +1,10 @@
 import type { WAMessageKey } from '@whiskeysockets/baileys';
 import { describe, expect, it } from 'vitest';
-import { startOpenScene } from './testing/test-scene.ts';
+import { startConnectedScene } from './testing/test-scene.ts';
 
 describe('undecryptable messages in the WhatsApp double', () => {
   it('sends a direct message again when the recipient lost its session', async () => {
-    const { double, client } = await startOpenScene();
+    const { double, client } = await startConnectedScene();
     const ann = double.addPerson();
     await double.say({ chat: ann.id, text: 'hello' });
     await client.waitFor(() => client.texts.length === 1);
@@ -24,7 +24,7 @@ describe('undecryptable messages in the WhatsApp double', () => {
   });
 
   it('requests the message from the application when another connection sent it', async () => {
-    const { double, client, connect } = await startOpenScene();
+    const { double, client, connect } = await startConnectedScene();
     const ann = double.addPerson();
     await client.socket.sendMessage(ann.id, { text: 'one' });
     await double.waitFor(() => double.conversation(ann.id).length === 1);
@@ -48,7 +48,7 @@ describe('undecryptable messages in the WhatsApp double', () => {
   });
 
   it('sends a group message again when a member lost its keys', async () => {
-    const { double, client } = await startOpenScene();
+    const { double, client } = await startConnectedScene();
     const ann = double.addPerson();
     const bob = double.addPerson();
     const group = double.addGroup({ subject: 'Friends', members: [ann.id, bob.id, double.me.id] });
@@ -65,7 +65,7 @@ describe('undecryptable messages in the WhatsApp double', () => {
   });
 
   it('encrypts a direct message again when the client cannot decrypt it and first reports a stub', async () => {
-    const { double, client } = await startOpenScene();
+    const { double, client } = await startConnectedScene();
     const ann = double.addPerson();
     await double.say({ chat: ann.id, text: 'hello' });
     await client.waitFor(() => client.texts.length === 1);
@@ -82,7 +82,7 @@ describe('undecryptable messages in the WhatsApp double', () => {
   });
 
   it('encrypts a group message again when the client cannot decrypt it', async () => {
-    const { double, client } = await startOpenScene();
+    const { double, client } = await startConnectedScene();
     const ann = double.addPerson();
     const group = double.addGroup({ subject: 'Friends', members: [ann.id, double.me.id] });
     const place = { chat: group.jid, from: ann.id };
@@ -96,7 +96,7 @@ describe('undecryptable messages in the WhatsApp double', () => {
   });
 
   it('gives up on a message that can never be decrypted and continues with later messages', async () => {
-    const { double, client } = await startOpenScene({ retryRequestDelayMs: 5 });
+    const { double, client } = await startConnectedScene({ retryRequestDelayMs: 5 });
     const ann = double.addPerson();
     double.fault({ kind: 'garble', chat: ann.id, times: 100 });
     const id = await double.say({ chat: ann.id, text: 'never' });

@@ -1,13 +1,13 @@
 import { deflateSync } from 'node:zlib';
 import { type BinaryNode, proto, S_WHATSAPP_NET } from '@whiskeysockets/baileys';
-import { type Companion, getChat, getSeconds, type SimulatedAccount } from './account.ts';
+import { type Companion, getChat, getTimeInSeconds, type SimulatedAccount } from './account.ts';
 import { type MediaHost, resendFile } from './media.ts';
 import { handleMessage } from './messages.ts';
 import type { HandshakeResult } from './noise.ts';
 import { Pairing } from './pairing.ts';
-import type { Phones } from './phones.ts';
+import type { PhoneSimulator } from './phones.ts';
 import { answerQuery } from './queries.ts';
-import { readBundle } from './signal.ts';
+import { parseKeyBundle } from './signal.ts';
 import {
   buildNode,
   type ClientLink,
@@ -27,7 +27,7 @@ const ROUTING_INFO = Buffer.from('double');
 /** Handles the clients of one account as the servers do. */
 export class WhatsAppServer implements LinkHandler {
   readonly #account: SimulatedAccount;
-  readonly #phones: Phones;
+  readonly #phones: PhoneSimulator;
   readonly #media: MediaHost;
   #active: ClientLink | undefined;
   /** The client that shows a code for linking. */
@@ -35,7 +35,7 @@ export class WhatsAppServer implements LinkHandler {
   #lastDevice = 0;
   #isSilent = false;
 
-  constructor(account: SimulatedAccount, phones: Phones, media: MediaHost) {
+  constructor(account: SimulatedAccount, phones: PhoneSimulator, media: MediaHost) {
     this.#account = account;
     this.#phones = phones;
     this.#media = media;
@@ -134,7 +134,7 @@ export class WhatsAppServer implements LinkHandler {
     this.#active?.sendAndClose(buildStreamError(440));
     this.#active = link;
     const lid = this.#account.companion?.lid;
-    const t = getSeconds(this.#account);
+    const t = getTimeInSeconds(this.#account);
     const routing = buildNode('edge_routing', {}, [buildNode('routing_info', {}, ROUTING_INFO)]);
     link.send(buildNode('success', { t, lid, props: 27 }));
     link.send(buildNode('ib', { from: 's.whatsapp.net' }, [routing]));
@@ -227,7 +227,7 @@ export class WhatsAppServer implements LinkHandler {
    */
   #resend(receipt: BinaryNode): void {
     const keys = findChild(receipt, 'keys');
-    const bundle = keys === undefined ? undefined : readBundle(keys, receipt);
+    const bundle = keys === undefined ? undefined : parseKeyBundle(keys, receipt);
     const count = findChild(receipt, 'retry')?.attrs.count ?? '1';
     this.#phones
       .resend(receipt.attrs.id ?? '', count, bundle)

@@ -19,7 +19,7 @@ import { createSilentLogger } from './quiet.ts';
 import { buildNode, findChild, listChildren, readBytes, toBigEndian } from './wire.ts';
 
 /** A message encrypted for one device. */
-interface SealedMessage {
+interface EncryptedMessage {
   readonly type: 'pkmsg' | 'msg';
   readonly ciphertext: Uint8Array;
 }
@@ -94,7 +94,7 @@ export class SignalParty {
     await this.#repository.injectE2ESession({ jid, session });
   }
 
-  seal(jid: string, message: proto.IMessage | Uint8Array): Promise<SealedMessage> {
+  seal(jid: string, message: proto.IMessage | Uint8Array): Promise<EncryptedMessage> {
     return this.#repository.encryptMessage({ jid, data: padMessage(message) });
   }
 
@@ -229,7 +229,7 @@ export function buildSignedBundleNodes({ signed, oneTime }: KeyBundle): BinaryNo
 }
 
 /** Reads a key bundle that a client published or included in a retry receipt. */
-export function readBundle(holder: BinaryNode, registration = holder): KeyBundle {
+export function parseKeyBundle(holder: BinaryNode, registration = holder): KeyBundle {
   const skey = findChild(holder, 'skey');
   const oneTime = findChild(holder, 'key');
   return {
@@ -238,21 +238,21 @@ export function readBundle(holder: BinaryNode, registration = holder): KeyBundle
       REGISTRATION_BYTES,
     ),
     identity: readBytes(findChild(holder, 'identity')),
-    signed: { ...readKey(skey), signature: readBytes(findChild(skey, 'signature')) },
-    ...(oneTime === undefined ? {} : { oneTime: readKey(oneTime) }),
+    signed: { ...parseNumberedKey(skey), signature: readBytes(findChild(skey, 'signature')) },
+    ...(oneTime === undefined ? {} : { oneTime: parseNumberedKey(oneTime) }),
   };
 }
 
 /** Reads the one-time keys that a client published. */
-export function readOneTimeKeys(upload: BinaryNode): NumberedKey[] {
-  return listChildren(findChild(upload, 'list'), 'key').map(readKey);
+export function parseOneTimeKeys(upload: BinaryNode): NumberedKey[] {
+  return listChildren(findChild(upload, 'list'), 'key').map(parseNumberedKey);
 }
 
 function buildKeyNodes({ id, key }: NumberedKey): BinaryNode[] {
   return [buildNode('id', {}, toBigEndian(id, KEY_ID_BYTES)), buildNode('value', {}, key)];
 }
 
-function readKey(holder: BinaryNode | undefined): NumberedKey {
+function parseNumberedKey(holder: BinaryNode | undefined): NumberedKey {
   return {
     id: readBytes(findChild(holder, 'id')).readUIntBE(0, KEY_ID_BYTES),
     key: readBytes(findChild(holder, 'value')),

@@ -1,18 +1,18 @@
 import { createServer } from 'node:http';
 import { WebSocketServer } from 'ws';
-import { listen, stopServer } from '../loopback.ts';
+import { listenOnLoopback, stopServer } from '../loopback.ts';
 import { getChat, type SimulatedAccount } from './account.ts';
-import { PersonActs } from './acts.ts';
+import { PersonActions } from './acts.ts';
 import { handleControl } from './control.ts';
 import { FaultInjector } from './faults.ts';
-import { GroupActs } from './group-acts.ts';
+import { GroupActions } from './group-acts.ts';
 import { GroupStore } from './groups.ts';
 import { Mailbox } from './mailbox.ts';
 import { MediaHost, openAttachment } from './media.ts';
 import { createServerIdentity } from './noise.ts';
 import { createLinkedCredentials } from './pairing.ts';
 import { PeopleStore, type Person } from './people.ts';
-import { Phones } from './phones.ts';
+import { PhoneSimulator } from './phones.ts';
 import { WhatsAppServer } from './server.ts';
 import { Transcript } from './transcript.ts';
 import type {
@@ -37,7 +37,7 @@ export async function startWhatsAppDouble(
   const media = new MediaHost(clock, () => transcript.changes.changed());
   await media.listen();
   const account = createAccount(options, { clock, transcript, mediaHost: media.address });
-  const phones = new Phones(account);
+  const phones = new PhoneSimulator(account);
   const server = new WhatsAppServer(account, phones, media);
   const parts = { account, phones, server, media };
 
@@ -48,7 +48,7 @@ export async function startWhatsAppDouble(
   });
   const sockets = new WebSocketServer({ server: http, path: '/ws/chat' });
   sockets.on('connection', (socket) => new ClientLink(socket, identity, server));
-  const port = await listen(http, options.port ?? 0);
+  const port = await listenOnLoopback(http, options.port ?? 0);
 
   const double: WhatsAppDouble = {
     ...createPeopleControls(parts),
@@ -92,17 +92,17 @@ function hasNumber(person: Person): person is Person & { readonly pn: string } {
 }
 
 /** The parts of the double that the handle uses. */
-interface HandleParts {
+interface DoubleInternals {
   readonly account: SimulatedAccount;
-  readonly phones: Phones;
+  readonly phones: PhoneSimulator;
   readonly server: WhatsAppServer;
   readonly media: MediaHost;
 }
 
 /** The methods of the handle that act as people. */
-function createPeopleControls({ account, phones, server, media }: HandleParts): PeopleControls {
-  const acts = new PersonActs(account, phones, media);
-  const groupActs = new GroupActs(account);
+function createPeopleControls({ account, phones, server, media }: DoubleInternals): PeopleControls {
+  const acts = new PersonActions(account, phones, media);
+  const groupActs = new GroupActions(account);
   return {
     me: account.me,
     addPerson: (options) => account.people.add(options),
@@ -128,7 +128,7 @@ function createPeopleControls({ account, phones, server, media }: HandleParts): 
 }
 
 /** The methods of the handle that observe the double. */
-function createObservers({ account, server, media }: HandleParts): DoubleObservers {
+function createObservers({ account, server, media }: DoubleInternals): DoubleObservers {
   const { transcript, mailbox } = account;
   return {
     transcript,
@@ -148,7 +148,7 @@ function createObservers({ account, server, media }: HandleParts): DoubleObserve
 }
 
 /** The methods of the handle that inject faults. */
-function createFaultControls({ account, phones, server }: HandleParts): FaultControls {
+function createFaultControls({ account, phones, server }: DoubleInternals): FaultControls {
   const { faults, people } = account;
   return {
     fault: (fault) =>

@@ -10,7 +10,7 @@ import {
   type KeyPair,
   S_WHATSAPP_NET,
 } from '@whiskeysockets/baileys';
-import { getSeconds, type SimulatedAccount } from './account.ts';
+import { getTimeInSeconds, type SimulatedAccount } from './account.ts';
 import { buildNode, findChild, readBytes } from './wire.ts';
 
 const TAG = 'link_code_companion_reg';
@@ -78,7 +78,7 @@ export class TypedCodeLinking {
    */
   async type(code: string): Promise<BinaryNode> {
     const ephemeral = Curve.generateKeyPair();
-    const companionKey = await decryptWrapped(this.#wrapped, code);
+    const companionKey = await decryptWrappedKey(this.#wrapped, code);
     this.#taken = { companionKey, ephemeral };
     const { signedIdentityKey } = this.#account.me.phone.creds;
     const salt = randomBytes(SALT);
@@ -88,7 +88,7 @@ export class TypedCodeLinking {
       from: S_WHATSAPP_NET,
       type: TAG,
       id: randomBytes(4).toString('hex'),
-      t: getSeconds(this.#account),
+      t: getTimeInSeconds(this.#account),
     };
     return buildNode('notification', attrs, [
       buildNode(TAG, { stage: 'primary_hello' }, [
@@ -114,7 +114,7 @@ export class TypedCodeLinking {
     if (!readBytes(findChild(finish, 'link_code_pairing_ref')).equals(this.#ref))
       throw new Error('Another reference');
     const shared = Curve.sharedKey(taken.ephemeral.private, taken.companionKey);
-    const [identity, mine, random] = readIdentityBundle(finish, shared);
+    const [identity, mine, random] = parseIdentityBundle(finish, shared);
     const { signedIdentityKey } = this.#account.me.phone.creds;
     const claimed = readBytes(findChild(finish, 'companion_identity_public'));
     if (!identity.equals(this.#identity) || !claimed.equals(this.#identity))
@@ -126,14 +126,14 @@ export class TypedCodeLinking {
   }
 }
 
-async function decryptWrapped(wrapped: Buffer, code: string): Promise<Buffer> {
+async function decryptWrappedKey(wrapped: Buffer, code: string): Promise<Buffer> {
   const key = await derivePairingCodeKey(code, wrapped.subarray(0, SALT));
   const iv = wrapped.subarray(SALT, SALT + IV);
   return aesDecryptCTR(wrapped.subarray(SALT + IV), key, iv);
 }
 
 /** The client's identity, the phone's identity, and a random number, each 32 bytes long. */
-function readIdentityBundle(finish: BinaryNode, shared: Uint8Array): [Buffer, Buffer, Buffer] {
+function parseIdentityBundle(finish: BinaryNode, shared: Uint8Array): [Buffer, Buffer, Buffer] {
   const wrapped = readBytes(findChild(finish, 'link_code_pairing_wrapped_key_bundle'));
   const key = hkdf(shared, KEY, {
     salt: wrapped.subarray(0, SALT),

@@ -1,5 +1,5 @@
 import type { BinaryNode } from '@whiskeysockets/baileys';
-import type { PersonActs, PersonMessage } from './acts.ts';
+import type { PersonActions, PersonMessage } from './acts.ts';
 import type { Fault } from './faults.ts';
 import type { GroupChange, GroupOptions } from './group-acts.ts';
 import type { Group } from './groups.ts';
@@ -48,7 +48,7 @@ export interface PeopleControls {
   /** Creates a linked client without a code. */
   linkWithoutCode(): LinkedCredentials;
   /** People's actions in chats; each promise resolves with the id of the message. */
-  readonly acts: PersonActs;
+  readonly acts: PersonActions;
   say(saying: PersonMessage): Promise<string>;
 }
 

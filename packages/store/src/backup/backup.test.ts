@@ -8,10 +8,14 @@ import { openStore } from '../open-store.ts';
 import { openSqlite } from '../sqlite/open-sqlite.ts';
 import type { Store } from '../store.ts';
 import { TABLE_LIST } from '../tables.ts';
-import { fillTables, readFilledRows } from '../testing/filled-rows.ts';
+import { fillTables, readFixtureRows } from '../testing/filled-rows.ts';
 import { createAnswer, createMessage, startTurn } from '../testing/messages.ts';
 import { copyDatabase } from './copy-database.ts';
-import { createFromRows, prepareRestored, refuseUnknownMigrations } from './restore.ts';
+import {
+  createDatabaseFromRows,
+  prepareRestoredDatabase,
+  refuseUnknownMigrations,
+} from './restore.ts';
 import type { BackupRows, CellValue } from './rows.ts';
 import { carryOverFile } from './unfinished.ts';
 
@@ -221,7 +225,7 @@ describe('a restored database', () => {
     ];
     const steps = MIGRATIONS.map(({ number }) => number);
     const schema = { steps, tables: rows.map(({ table }) => table), counters: { inbox: 50 } };
-    await createFromRows(target, schema, each(rows), clock);
+    await createDatabaseFromRows(target, schema, each(rows), clock);
     expect(await rowsOf(target)).toEqual(await rowsOf(live));
     expect(readFileSync(join(`${target}-files`, 'f1')).equals(picture)).toBe(true);
     expect(() => readFileSync(join(folder, 'f2'))).toThrow('ENOENT');
@@ -235,7 +239,12 @@ describe('a restored database', () => {
     const table = { name: 'adapter_value', columns: ['channel', 'account', 'kind', 'id', 'value'] };
     const rows = [{ table, rows: [['whatsapp', 'default', 'creds', 'i', 'a key']] }];
     const steps = before(32).map(({ number }) => number);
-    await createFromRows(target, { steps, tables: [table], counters: {} }, each(rows), clock);
+    await createDatabaseFromRows(
+      target,
+      { steps, tables: [table], counters: {} },
+      each(rows),
+      clock,
+    );
     await prepare('go-on');
     const values = (await open(target)).adapterValues('whatsapp', 'default');
     expect((await values.get('creds', ['i'])).get('i')).toBe('a key');
@@ -340,7 +349,7 @@ async function open(path: string): Promise<Store> {
 }
 
 function prepare(unfinished: 'hold' | 'go-on', migrations = MIGRATIONS) {
-  return prepareRestored({ path: target, clock, unfinished, forget: FORGET }, migrations);
+  return prepareRestoredDatabase({ path: target, clock, unfinished, forget: FORGET }, migrations);
 }
 
 /** Fills every table; the rows of tables that are not copied contain a canary word. */
@@ -392,7 +401,7 @@ function tables(path: string): readonly string[] {
 
 async function rowsOf(path: string) {
   const database = openSqlite({ path, name: path });
-  const rows = await readFilledRows(database);
+  const rows = await readFixtureRows(database);
   await database.close();
   return rows;
 }

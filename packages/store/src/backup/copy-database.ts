@@ -57,9 +57,9 @@ function writeBackup(whole: string, target: string, name: string): DatabaseCopy 
     for (const [name, table] of TABLE_LIST) {
       // Migration numbers are kept, because a restore needs them to interpret the other tables.
       if (table.notInBackup === undefined || name === 'parley_migration') continue;
-      for (const known of listTableNames(name, table)) deleteAll(sqlite, known);
+      for (const known of listTableNames(name, table)) deleteAllRows(sqlite, known);
     }
-    const files = leaveOutViewOnce(sqlite);
+    const files = excludeViewOnceFiles(sqlite);
     sqlite.prepare('vacuum into ?').run(target);
     return { steps, files };
   } finally {
@@ -80,7 +80,7 @@ function readMigrationNumbers(sqlite: DatabaseSync, name: string): readonly numb
  * In a database created by an older version of Parley, the table may be missing or have its former
  * name.
  */
-function deleteAll(sqlite: DatabaseSync, table: string): void {
+function deleteAllRows(sqlite: DatabaseSync, table: string): void {
   if (listColumns(sqlite, table).length === 0) return;
   // A plain delete from a contentless index would only mark rows as deleted.
   const deletion =
@@ -94,7 +94,7 @@ function deleteAll(sqlite: DatabaseSync, table: string): void {
  * Leaves out the view-once files in unfinished turns (F18), together with the keys that could fetch
  * them. Returns the ids of the files that belong in the backup.
  */
-function leaveOutViewOnce(sqlite: DatabaseSync): readonly string[] {
+function excludeViewOnceFiles(sqlite: DatabaseSync): readonly string[] {
   const columns = listColumns(sqlite, 'attachment');
   // An older version of Parley stored the bytes in the rows.
   if (!columns.includes('file_id')) return [];

@@ -1,10 +1,12 @@
 export { copyDatabase } from './copy-database.ts';
+export { measureTables, readRecentMessages, type TableSize } from './inspect-copy.ts';
+export { copyIntoOlderSchema, hasNewerSchema, mergeLog } from './older-schema.ts';
 export {
-  createFromRows,
-  prepareRestored,
+  createDatabaseFromRows,
+  prepareRestoredDatabase,
   refuseUnknownMigrations,
 } from './restore.ts';
 export type { BackupRows, CellValue } from './rows.ts';
-export type { HeldBack } from './settle-unfinished.ts';
-export { copyToPostgres, refuseUsedPostgres } from './to-postgres.ts';
+export type { HeldWorkCounts } from './settle-unfinished.ts';
+export { copyToPostgres, refuseNonEmptyPostgres } from './to-postgres.ts';
 export { type CarryOverResult, carryOverFile } from './unfinished.ts';

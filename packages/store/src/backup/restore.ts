@@ -14,8 +14,8 @@ import { type BackupRows, type BackupTable, insertRows } from './rows.ts';
 import {
   type ForgottenValues,
   freeLanes,
-  type HeldBack,
-  settleUnfinished,
+  type HeldWorkCounts,
+  settleUnfinishedWork,
 } from './settle-unfinished.ts';
 
 /** The schema of a 0.1.0 backup, which contains rows instead of a SQLite file. */
@@ -31,7 +31,7 @@ export interface BackupSchema {
  * Creates a SQLite file, and the folder for its files, from the rows of a 0.1.0 backup. The
  * backup's migrations are recorded as applied.
  */
-export async function createFromRows(
+export async function createDatabaseFromRows(
   path: string,
   { steps, counters }: BackupSchema,
   rows: AsyncIterable<BackupRows>,
@@ -77,10 +77,10 @@ interface RestoredDatabase {
 }
 
 /** Migrates a restored file and settles its unfinished work. */
-export async function prepareRestored(
+export async function prepareRestoredDatabase(
   { path, clock, unfinished, forget }: RestoredDatabase,
   migrations = MIGRATIONS,
-): Promise<HeldBack> {
+): Promise<HeldWorkCounts> {
   const database = openSqlite({ path, name: path });
   try {
     await migrate(database, migrations, path, clock);
@@ -88,7 +88,7 @@ export async function prepareRestored(
       // Gives the database a new name, so that no process mistakes it for the previous database or
       // settles it again.
       sql.send(INTRODUCE, { name: formatRestoredName(clock), counter: 0 });
-      if (unfinished === 'hold') return settleUnfinished(sql, forget, clock());
+      if (unfinished === 'hold') return settleUnfinishedWork(sql, forget, clock());
       freeLanes(sql);
       return { parts: 0, turns: 0, jobs: 0 };
     });

@@ -4,7 +4,7 @@ import { defineDynamicStatement, defineStatement, type Sql } from '../database.t
  * How many pieces of work were held back. `turns` and `parts` counts dead letters, `jobs` counts
  * paused jobs.
  */
-export interface HeldBack {
+export interface HeldWorkCounts {
   readonly parts: number;
   readonly turns: number;
   readonly jobs: number;
@@ -25,11 +25,11 @@ const REASON =
  * continuing could repeat them. Unfinished work becomes dead letters, which an operator can replay.
  * Running turns are fenced.
  */
-export async function settleUnfinished(
+export async function settleUnfinishedWork(
   sql: Sql,
   forget: readonly ForgottenValues[],
   now: number,
-): Promise<HeldBack> {
+): Promise<HeldWorkCounts> {
   const turns = await holdMessages(sql, now);
   const parts = await holdParts(sql, now);
   // A one-off reminder that has come due since the backup was most likely sent.

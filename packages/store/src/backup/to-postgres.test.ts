@@ -8,9 +8,9 @@ import { openStore } from '../open-store.ts';
 import { openPostgres } from '../postgres/open-postgres.ts';
 import { openSqlite } from '../sqlite/open-sqlite.ts';
 import { listBothDatabases } from '../testing/databases.ts';
-import { fillTables, readFilledRows } from '../testing/filled-rows.ts';
+import { fillTables, readFixtureRows } from '../testing/filled-rows.ts';
 import { createMessage } from '../testing/messages.ts';
-import { copyToPostgres, refuseUsedPostgres } from './to-postgres.ts';
+import { copyToPostgres, refuseNonEmptyPostgres } from './to-postgres.ts';
 
 const clock = () => 1_800_000_000_000;
 /** Large enough to be stored in three pieces. */
@@ -37,12 +37,12 @@ describe.runIf(postgres?.available)('moving a database from SQLite to PostgreSQL
     const database = openSqlite({ path, name: path });
     await migrate(database, MIGRATIONS, path, clock);
     await fillTables(database);
-    const before = await readFilledRows(database);
+    const before = await readFixtureRows(database);
     await database.close();
-    await refuseUsedPostgres(url());
+    await refuseNonEmptyPostgres(url());
     await copyToPostgres(path, url(), clock);
     await using after = await openRaw();
-    expect(await readFilledRows(after.database)).toEqual(before);
+    expect(await readFixtureRows(after.database)).toEqual(before);
     const store = await openStore({ url: url(), clock });
     expect(await store.inbox.accept(createMessage('m1'))).toBe('stored');
     await store.close();
@@ -71,7 +71,7 @@ describe.runIf(postgres?.available)('moving a database from SQLite to PostgreSQL
     const store = await openStore({ url: url(), clock });
     await store.inbox.accept(createMessage('m1'));
     const refused = { code: 'store-not-empty', message: expect.stringContaining('another one') };
-    await expect(refuseUsedPostgres(url())).rejects.toMatchObject(refused);
+    await expect(refuseNonEmptyPostgres(url())).rejects.toMatchObject(refused);
     await expect(copyToPostgres(path, url(), clock)).rejects.toMatchObject(refused);
     expect(await store.inbox.waiting('web:c1')).toBe(1);
     await store.close();
@@ -83,7 +83,7 @@ describe.runIf(postgres?.available)('moving a database from SQLite to PostgreSQL
       throw new Error('no room');
     });
     await expect(failing).rejects.toThrow('no room');
-    await refuseUsedPostgres(url());
+    await refuseNonEmptyPostgres(url());
   });
 
   async function openRaw(): Promise<AsyncDisposable & { database: Database }> {

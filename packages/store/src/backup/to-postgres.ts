@@ -16,7 +16,7 @@ import {
   createMigrationTable,
   lockMigrations,
   MIGRATIONS,
-  refuseUsedServer,
+  refuseNonEmptyServer,
 } from '../migrate.ts';
 import { openPostgres } from '../postgres/open-postgres.ts';
 import { INTRODUCE } from '../store-state.ts';
@@ -29,8 +29,8 @@ import { type BackupTable, type CellValue, insertRows, quoteIdentifier } from '.
  * Throws StoreError `store-not-empty` if the PostgreSQL database contains Parley data, so that
  * nothing is overwritten.
  */
-export async function refuseUsedPostgres(url: string): Promise<void> {
-  await withPostgres(url, (database, name) => refuseUsedServer(database, name));
+export async function refuseNonEmptyPostgres(url: string): Promise<void> {
+  await withPostgres(url, (database, name) => refuseNonEmptyServer(database, name));
 }
 
 /**
@@ -49,7 +49,7 @@ export async function copyToPostgres(
     await withPostgres(url, async (database, name) => {
       await database.writeUnlimited(async (sql) => {
         await lockMigrations(database, sql);
-        await refuseUsedServer(database, name);
+        await refuseNonEmptyServer(database, name);
         // Reading from disk between two statements may be slow and must not time out the
         // transaction.
         await sql.run(defineDynamicStatement('set local idle_in_transaction_session_timeout = 0'));
@@ -102,7 +102,7 @@ async function copyTable(
   const query = `select ${names} from ${quoteIdentifier(table.name)}${hasNumbers ? ' order by seq' : ''}`;
   let rows: (readonly CellValue[])[] = [];
   for (const row of source.prepare(query).iterate()) {
-    const cells = table.columns.map((column) => toCell(row[column]));
+    const cells = table.columns.map((column) => toCellValue(row[column]));
     rows.push(cells);
     if (rows.length < ROWS && !cells.some(isLargeCell)) continue;
     await insertRows(database, sql, { table, rows });
@@ -112,7 +112,7 @@ async function copyTable(
   if (hasNumbers) await setCounter(sql, source, table.name);
 }
 
-function toCell(value: unknown): CellValue {
+function toCellValue(value: unknown): CellValue {
   if (typeof value === 'string' || typeof value === 'number' || value === null) return value;
   if (value instanceof Uint8Array) return value;
   throw new TypeError(`no Parley table contains values of type ${typeof value}`);

@@ -32,7 +32,7 @@ export type CarryOverResult =
  * How a restore treats the database it replaces. The values listed in `forget` are read from the
  * replaced database, because it has the newest ones.
  */
-interface MigrationOrder {
+interface CarryOverOptions {
   /**
    * With `go-on`, nothing is carried over; unfinished work that the backup does not contain is an
    * error.
@@ -51,7 +51,7 @@ const MESSAGES_OF_TURNS = `((${MESSAGES}) or turn_id in ${TURNS})`;
 const PART_IDS = `(select id from live.outbox where ${PARTS})`;
 const MESSAGE_KEY = ['channel', 'account', 'chat_id', 'message_id'];
 
-interface CarriedRows {
+interface CarriedOverRows {
   /** Selects the rows to carry over; the replaced table is called `old`. */
   readonly where: string;
   /**
@@ -66,7 +66,7 @@ interface CarriedRows {
 }
 
 /** The rows of unfinished work that people are waiting for, by table. */
-const CARRIED: Readonly<Partial<Record<TableName, CarriedRows>>> = {
+const CARRIED: Readonly<Partial<Record<TableName, CarriedOverRows>>> = {
   conversation: {
     where: `id in (select conversation_id from live.inbox where ${MESSAGES_OF_TURNS}
       union select conversation_id from live.turn where id in ${TURNS}
@@ -114,7 +114,7 @@ const CARRIED: Readonly<Partial<Record<TableName, CarriedRows>>> = {
 export async function carryOverFile(
   to: string,
   from: string,
-  order: MigrationOrder,
+  order: CarryOverOptions,
 ): Promise<CarryOverResult> {
   const address = parseStoreUrl(`sqlite:${to}`);
   if (address.dialect !== 'sqlite') throw new Error(`${to} is not a SQLite file`);
@@ -144,7 +144,7 @@ const ATTACH = defineStatement('attach database :from as live');
 
 async function migratePendingWork(
   sql: Sql,
-  { unfinished, forget }: MigrationOrder,
+  { unfinished, forget }: CarryOverOptions,
 ): Promise<CarryOverResult> {
   if ((await countLiveRows(sql, 'parley_migration')) !== MIGRATIONS.length) {
     return { kind: 'unreadable', reason: 'it is a database from an older version of Parley' };
@@ -153,13 +153,15 @@ async function migratePendingWork(
     await refuseUnknownWork(sql);
     return { kind: 'carried', messages: 0, parts: 0, letters: { unanswered: 0, uncertain: 0 } };
   }
-  for (const [table] of TABLE_LIST) await carryRows(sql, table, CARRIED[table]);
+  for (const [table] of TABLE_LIST) await carryOverRows(sql, table, CARRIED[table]);
   for (const { channel, kind } of forget) {
-    await carryRows(sql, 'adapter_state', { where: `channel = '${channel}' and kind = '${kind}'` });
+    await carryOverRows(sql, 'adapter_state', {
+      where: `channel = '${channel}' and kind = '${kind}'`,
+    });
   }
   const letters = await dropDeadLetters(sql);
   const open = `settled is null and subject in ${TURNS}`;
-  await carryRows(sql, 'dead_letter', { where: open, key: null });
+  await carryOverRows(sql, 'dead_letter', { where: open, key: null });
   const messages = await countLiveRows(sql, 'inbox', MESSAGES);
   return { kind: 'carried', messages, parts: await countLiveRows(sql, 'outbox', PARTS), letters };
 }
@@ -193,7 +195,11 @@ async function refuseUnknownWork(sql: Sql): Promise<void> {
 }
 
 /** Carried-over rows get new numbers, in their old order. */
-async function carryRows(sql: Sql, table: TableName, rows: CarriedRows | undefined): Promise<void> {
+async function carryOverRows(
+  sql: Sql,
+  table: TableName,
+  rows: CarriedOverRows | undefined,
+): Promise<void> {
   if (rows === undefined) return;
   const described: Table = TABLES[table];
   const {

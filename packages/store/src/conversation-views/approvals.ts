@@ -1,12 +1,12 @@
 import type { ChatType } from '@parley/core';
-import { type Approval, type ListedRow, readApprovalRow } from '../approval-rows.ts';
+import { type Approval, type NumberedApprovalRow, readApprovalRow } from '../approval-rows.ts';
 import type { ChatKey } from '../conversations.ts';
 import { defineStatement, encodeJson, type Sql } from '../database.ts';
-import { findPersonalMessage, getChatTitle, selectByPerson, TRIGGER } from './list.ts';
-import { readSaid } from './messages.ts';
+import { buildByPersonColumn, findPersonalMessage, getChatTitle, TRIGGER } from './list.ts';
+import { parseInboundMessage } from './messages.ts';
 
 /** An approval with readable names and unabridged private text. */
-export interface ShownApproval extends Approval {
+export interface ApprovalView extends Approval {
   readonly seq: number;
   /**
    * The author of the message that caused the call; null if Parley caused it, for example through a
@@ -22,10 +22,10 @@ export interface ShownApproval extends Approval {
 }
 
 /** Adds names to the given approval rows, keeping their order. */
-export async function showApprovals(
+export async function toApprovalViews(
   sql: Sql,
-  rows: readonly ListedRow[],
-): Promise<readonly ShownApproval[]> {
+  rows: readonly NumberedApprovalRow[],
+): Promise<readonly ApprovalView[]> {
   const seqs = encodeJson(rows.map(({ seq }) => seq));
   const asked = new Map(
     (await sql.all(ASKED, { seqs, ...TRIGGER })).map((row) => [row.approval, row]),
@@ -36,7 +36,7 @@ export async function showApprovals(
 }
 
 /** What is known about the message that caused a call. */
-interface AskedRow extends ChatKey {
+interface CallOriginRow extends ChatKey {
   readonly approval: number;
   readonly message: string;
   readonly byPerson: string | null;
@@ -44,12 +44,12 @@ interface AskedRow extends ChatKey {
   readonly decision: string | null;
 }
 
-type ApprovalNames = Pick<ShownApproval, 'asker' | 'text' | 'chat' | 'decider'>;
+type ApprovalNames = Pick<ApprovalView, 'asker' | 'text' | 'chat' | 'decider'>;
 
-function toApprovalNames(asked: AskedRow | undefined): ApprovalNames {
+function toApprovalNames(asked: CallOriginRow | undefined): ApprovalNames {
   if (asked === undefined) return { asker: null, text: '', chat: null, decider: null };
   const { message, decision, channel, account, chatId } = asked;
-  const said = readSaid(message);
+  const said = parseInboundMessage(message);
   const person = findPersonalMessage(asked);
   return {
     asker: said?.trigger === undefined ? (said?.sender.name ?? null) : null,
@@ -59,7 +59,7 @@ function toApprovalNames(asked: AskedRow | undefined): ApprovalNames {
       title: getChatTitle(person) ?? chatId,
       chatType: person?.chat.type ?? 'direct',
     },
-    decider: decision === null ? null : (readSaid(decision)?.sender.name ?? null),
+    decider: decision === null ? null : (parseInboundMessage(decision)?.sender.name ?? null),
   };
 }
 
@@ -67,11 +67,11 @@ function toApprovalNames(asked: AskedRow | undefined): ApprovalNames {
 const ASKED = defineStatement(`
   select approval.seq as approval, inbox.channel, inbox.account, inbox.chat_id as "chatId",
     inbox.message,
-    ${selectByPerson('approval.conversation_id')},
+    ${buildByPersonColumn('approval.conversation_id')},
     (select decides.message from inbox as decides where decides.channel = inbox.channel
       and decides.account = inbox.account and decides.chat_id = inbox.chat_id
       and decides.seq > inbox.seq and decides.outcome = 'command'
       and decides.received_at = approval.decided_at order by decides.seq limit 1) as decision
   from approval join inbox on inbox.seq = (select max(asked.seq) from inbox as asked
     where asked.turn_id = approval.turn_id)
-  where approval.seq in (select cast(value as bigint) from json_each(:seqs))`).rows<AskedRow>();
+  where approval.seq in (select cast(value as bigint) from json_each(:seqs))`).rows<CallOriginRow>();

@@ -5,13 +5,18 @@ import { defineStatement, encodeJson, type Sql } from '../database.ts';
 import type { PartState } from '../outbox-parts.ts';
 import type { ConversationMode, InboxOutcome } from '../rows.ts';
 import { SHARED_NOW } from '../shared-clock.ts';
-import { isTakenOverCondition } from '../taken-over.ts';
-import { getThread, readSaid, readSent, type SaidMessage } from './messages.ts';
+import { buildTakenOverCondition } from '../taken-over.ts';
+import {
+  getThread,
+  type InboundMessageFields,
+  parseInboundMessage,
+  parseOutboundPart,
+} from './messages.ts';
 
 /**
  * A conversation with people, as shown in a list. Times are in ms; text is private and unabridged.
  */
-export interface ShownConversation extends ChatKey {
+export interface ConversationView extends ChatKey {
   readonly id: string;
   readonly chatType: ChatType;
   /** The group's title or the person's name; the chat id if neither is stored. */
@@ -60,7 +65,7 @@ export interface ShownConversation extends ChatKey {
  * Which page of the list to read, and for whom: a sign-in, '' for the gateway's token, or null to
  * leave out inbox data.
  */
-export interface ListQuery {
+export interface ConversationListQuery {
   readonly before: number | null;
   readonly limit: number;
   readonly reader?: string | null;
@@ -70,7 +75,7 @@ export interface ListQuery {
  * Builds a condition that uses the values in `NO_PEOPLE`: true for conversations with people, false
  * for the agent's own lanes.
  */
-export function hasPeopleCondition<Column extends string>(column: Column) {
+export function buildHasPeopleCondition<Column extends string>(column: Column) {
   return `${column} not like :subAgents and ${column} not like :heartbeats
     and ${column} not like :othersSubAgents and ${column} not like :othersHeartbeats` as const;
 }
@@ -81,32 +86,32 @@ export function hasPeopleCondition<Column extends string>(column: Column) {
  */
 export async function listConversations(
   sql: Sql,
-  { before, limit, reader = null }: ListQuery,
+  { before, limit, reader = null }: ConversationListQuery,
   moment: number | null,
-): Promise<readonly ShownConversation[]> {
+): Promise<readonly ConversationView[]> {
   const values = { before: before ?? Number.MAX_SAFE_INTEGER, limit, reader, moment };
   const rows = await sql.all(LIST, { ...values, ...NO_PEOPLE, ...TRIGGER });
-  return rows.map(toShownConversation);
+  return rows.map(toConversationView);
 }
 
 /** The maximum number of pinned conversations per reader, which the list shows above all others. */
 export const MAX_PINNED = 50;
 
 /** Lists a reader's pinned conversations, most recently active first. */
-export async function listPinned(
+export async function listPinnedConversations(
   sql: Sql,
   reader: string,
   moment: number | null,
-): Promise<readonly ShownConversation[]> {
+): Promise<readonly ConversationView[]> {
   const values = { reader, limit: MAX_PINNED, moment, ...TRIGGER };
-  return (await sql.all(PINNED, values)).map(toShownConversation);
+  return (await sql.all(PINNED, values)).map(toConversationView);
 }
 
 /**
  * Returns titles by conversation id, or the reader's own names for the conversations. Leaves out
  * conversations that are not listed anywhere.
  */
-export async function readTitles(
+export async function readConversationTitles(
   sql: Sql,
   ids: Iterable<string>,
   reader: string | null,
@@ -118,11 +123,14 @@ export async function readTitles(
 }
 
 /** Finds the newest message from a person, because jobs and triggers have no name to show. */
-export function findPersonalMessage({ message, byPerson }: NewestMessage): SaidMessage | null {
-  return readSaid(byPerson ?? message);
+export function findPersonalMessage({
+  message,
+  byPerson,
+}: NewestMessage): InboundMessageFields | null {
+  return parseInboundMessage(byPerson ?? message);
 }
 
-function toShownConversation(row: ListRow): ShownConversation {
+function toConversationView(row: ListRow): ConversationView {
   const said = findPersonalMessage(row);
   const { id, channel, account, chatId, name, mode, model, waiting, newest } = row;
   return {
@@ -148,26 +156,26 @@ function isUnread({ channel, newest, newestPart, readMessage, readPart }: ListRo
 }
 
 /** The title of a group, or the person's name in a direct chat. */
-export function getChatTitle(said: SaidMessage | null): string | null {
+export function getChatTitle(said: InboundMessageFields | null): string | null {
   if (said === null) return null;
   const { chat, sender } = said;
   const title = chat.type === 'direct' ? sender.name : chat.title;
   return title === undefined || title.trim() === '' ? null : title;
 }
 
-function getTakeover({ ledBy, ledSince, ledUntil }: ListRow): ShownConversation['takenOver'] {
+function getTakeover({ ledBy, ledSince, ledUntil }: ListRow): ConversationView['takenOver'] {
   if (ledBy === null || ledSince === null || ledUntil === null) return null;
   return { by: ledBy, since: ledSince, until: ledUntil };
 }
 
-function getConversationState(row: ListRow): ShownConversation['state'] {
+function getConversationState(row: ListRow): ConversationView['state'] {
   const { runningSince, awaits, asks, waiting, ledUntil } = row;
   if (asks || (runningSince !== null && awaits !== null)) return 'asks';
   if (runningSince !== null) return ledUntil === null ? 'running' : 'waiting';
   return waiting > 0 ? 'waiting' : 'idle';
 }
 
-function getLastFailure(row: ListRow): ShownConversation['failure'] {
+function getLastFailure(row: ListRow): ConversationView['failure'] {
   if (row.outcome === 'failed') {
     return { at: row.finishedAt ?? row.at, reason: row.reason ?? 'The turn failed.' };
   }
@@ -182,18 +190,23 @@ function isSameThread({ route, partRoute }: ListRow): boolean {
   return partRoute !== null && getThread(route) === getThread(partRoute);
 }
 
-function getLastMessage(row: ListRow): ShownConversation['last'] {
+function getLastMessage(row: ListRow): ConversationView['last'] {
   const { at, sentAt, body } = row;
   if (body !== null && sentAt !== null && sentAt >= at && isSameThread(row)) {
-    return { direction: 'out', at: sentAt, text: getPreviewText(readSent(body)), by: null };
+    return {
+      direction: 'out',
+      at: sentAt,
+      text: getPreviewText(parseOutboundPart(body)),
+      by: null,
+    };
   }
-  const said = readSaid(row.message);
+  const said = parseInboundMessage(row.message);
   const by = said?.chat.type === 'direct' || said?.trigger !== undefined ? null : said?.sender.name;
   return { direction: 'in', at, text: said?.typed ?? said?.text ?? '', by: by ?? null };
 }
 
 /** A part that consists only of a file is shown with the file's name. */
-function getPreviewText(part: ReturnType<typeof readSent>): string {
+function getPreviewText(part: ReturnType<typeof parseOutboundPart>): string {
   return part?.plain || (part?.file?.name ?? '');
 }
 
@@ -255,7 +268,7 @@ const WITH_NEWEST = `
 export const TRIGGER = { trigger: '%,"trigger":"%' };
 
 /** The `byPerson` column of a `NewestMessage`, where `inbox` is the current row. */
-export function selectByPerson<const Conversation extends string>(conversation: Conversation) {
+export function buildByPersonColumn<const Conversation extends string>(conversation: Conversation) {
   return `case when inbox.message like :trigger then (select said.message from inbox as said
       where said.conversation_id = ${conversation} and said.message not like :trigger
         and said.seq > coalesce((select deleted_message from conversation
@@ -266,7 +279,7 @@ export function selectByPerson<const Conversation extends string>(conversation: 
 // The newest rows are looked up only for the conversations on one page.
 const FACTS = `
   select talk.id, talk.mode, talk.model, talk.newest, inbox.channel, inbox.account, inbox.chat_id as "chatId",
-    inbox.message, ${selectByPerson('talk.id')}, inbox.route, inbox.received_at as at, inbox.outcome, turn.reason,
+    inbox.message, ${buildByPersonColumn('talk.id')}, inbox.route, inbox.received_at as at, inbox.outcome, turn.reason,
     turn.finished_at as "finishedAt", running.started_at as "runningSince", running.awaits,
     (select count(*) from inbox as waits
       where waits.conversation_id = talk.id and waits.state = 'waiting') as waiting,
@@ -287,10 +300,10 @@ const JOINED = `
   left join inbox_reader as reader on reader.reader = :reader
   left join conversation_mark as mark on mark.reader = :reader and mark.conversation_id = talk.id
   left join takeover as led on led.conversation_id = talk.id and led.until = talk.taken_over_until
-    and led.ended_at is null and ${isTakenOverCondition(SHARED_NOW, 'talk')}` as const;
+    and led.ended_at is null and ${buildTakenOverCondition(SHARED_NOW, 'talk')}` as const;
 
 const LIST = defineStatement(`${FACTS} from (
-    select * from (${WITH_NEWEST} where ${hasPeopleCondition('id')}) as known
+    select * from (${WITH_NEWEST} where ${buildHasPeopleCondition('id')}) as known
     where newest < :before and newest > deleted order by newest desc limit :limit) as talk
   ${JOINED} order by talk.newest desc`).rows<ListRow>();
 
@@ -305,7 +318,7 @@ const ONE = defineStatement(
 ).rows<ListRow>();
 
 const TITLES = defineStatement(`
-  select talk.id, inbox.chat_id as "chatId", inbox.message, ${selectByPerson('talk.id')},
+  select talk.id, inbox.chat_id as "chatId", inbox.message, ${buildByPersonColumn('talk.id')},
     mark.title as name
   from (${WITH_NEWEST} where id in (select value from json_each(:ids))) as talk
   join inbox on inbox.seq = talk.newest
@@ -315,7 +328,7 @@ const TITLES = defineStatement(`
 >();
 
 /** What is shown about one conversation in addition to its messages. */
-export interface ConversationDetails extends ShownConversation {
+export interface ConversationDetails extends ConversationView {
   /** The model that produced the conversation's last answer; null if there is no answer. */
   readonly answeredBy: string | null;
   /**
@@ -349,7 +362,7 @@ interface ConversationFile {
 const SPENT_MS = 30 * 24 * 60 * 60_000;
 
 /** Returns null if the conversation does not exist. */
-export async function readDetails(
+export async function readConversationDetails(
   sql: Sql,
   id: string,
   now: number,
@@ -363,7 +376,7 @@ export async function readDetails(
   const answeredBy = (await sql.get(MODEL, { id }))?.model ?? null;
   const { turns = 0, tokens, costUsd, unpriced } = spent ?? {};
   return {
-    ...toShownConversation(row),
+    ...toConversationView(row),
     answeredBy,
     spent: {
       ...{ since, turns, tokens: tokens ?? 0 },

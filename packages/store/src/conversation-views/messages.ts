@@ -15,16 +15,16 @@ import { listAnswers } from './answers.ts';
 /**
  * The cursor for two merged lists: the next page continues before these message and part numbers.
  */
-export interface PageMark {
+export interface PageCursor {
   readonly inbox: number;
   readonly outbox: number;
 }
 
 const EVER = Number.MAX_SAFE_INTEGER;
 
-export const NEWEST: PageMark = { inbox: EVER, outbox: EVER };
+export const NEWEST: PageCursor = { inbox: EVER, outbox: EVER };
 
-interface ShownFile {
+interface FileView {
   readonly kind: string;
   readonly name: string | null;
   /**
@@ -37,14 +37,14 @@ interface ShownFile {
 /**
  * A message from either side of a conversation. Times are in ms; text is private and unabridged.
  */
-export interface ShownMessage {
+export interface MessageView {
   readonly id: string;
   readonly direction: 'in' | 'out';
   readonly at: number;
   /** The author's name; null for the agent or Parley itself. */
   readonly from: string | null;
   readonly text: string;
-  readonly files: readonly ShownFile[];
+  readonly files: readonly FileView[];
   /** Set if Parley itself wrote the message for the agent, for example because a job came due. */
   readonly trigger: string | null;
   /** For a message: waiting, running, or its outcome; for a part: its delivery state. */
@@ -72,10 +72,10 @@ export interface ShownMessage {
 
 /** A page of messages, oldest first, with the cursor for older ones (null if there are none). */
 export interface MessagePage {
-  readonly messages: readonly ShownMessage[];
+  readonly messages: readonly MessageView[];
   /** The Markdown answers to the turns on this page, if they are still in the history. */
   readonly answers: ReadonlyMap<string, string>;
-  readonly older: PageMark | null;
+  readonly older: PageCursor | null;
 }
 
 /**
@@ -84,7 +84,7 @@ export interface MessagePage {
  */
 export interface MessageQuery {
   readonly conversationId: string;
-  readonly before: PageMark | null;
+  readonly before: PageCursor | null;
   readonly until: number | null;
   readonly limit: number;
 }
@@ -99,8 +99,8 @@ export async function readMessages(sql: Sql, query: MessageQuery): Promise<Messa
     ...{ conversationId, until, limit },
     ...{ before: before.inbox, after: message },
   });
-  const sent: SentRow[] = [];
-  for (const place of await findChats(sql, conversationId, before.inbox)) {
+  const sent: OutboundRow[] = [];
+  for (const place of await listConversationChats(sql, conversationId, before.inbox)) {
     const bounds = { before: before.outbox, after: part, until, limit };
     sent.push(...(await sql.all(SENT, { ...place, ...bounds, conversationId })));
   }
@@ -108,7 +108,9 @@ export async function readMessages(sql: Sql, query: MessageQuery): Promise<Messa
   const { taken, older } = mergeNewestFirst(said, sent, before, limit);
   const kept = await listStoredFiles(sql, taken);
   const messages = taken
-    .map((row) => (row.direction === 'in' ? toIncoming(row, kept) : toOutgoing(row)))
+    .map((row) =>
+      row.direction === 'in' ? toIncomingMessageView(row, kept) : toOutgoingMessageView(row),
+    )
     .reverse();
   const turns = new Set(messages.flatMap((one) => one.sent?.turnId ?? []));
   return { messages, answers: await listAnswers(sql, [...turns]), older };
@@ -127,9 +129,9 @@ interface MergedRow {
 export function mergeNewestFirst<A extends MergedRow, B extends MergedRow>(
   one: readonly A[],
   other: readonly B[],
-  before: PageMark,
+  before: PageCursor,
   limit: number,
-): { readonly taken: readonly (A | B)[]; readonly older: PageMark | null } {
+): { readonly taken: readonly (A | B)[]; readonly older: PageCursor | null } {
   const taken: (A | B)[] = [];
   let [a, b] = [0, 0];
   while (taken.length < limit) {
@@ -151,7 +153,7 @@ export function mergeNewestFirst<A extends MergedRow, B extends MergedRow>(
 /**
  * Finds the chats and threads of a conversation; a person with linked accounts may have several.
  */
-async function findChats(sql: Sql, conversationId: string, before: number) {
+async function listConversationChats(sql: Sql, conversationId: string, before: number) {
   const lately = { conversationId, before, newest: RECENT_MESSAGES };
   const rows = await sql.all(PLACES, lately);
   const found = rows.length > 0 ? rows : await sql.all(PLACES, { ...lately, before: EVER });
@@ -168,7 +170,7 @@ const RECENT_MESSAGES = 200;
 /** Lists the message files whose bytes are stored, as `SEQ/INDEX`. */
 async function listStoredFiles(
   sql: Sql,
-  rows: readonly (SaidRow | SentRow)[],
+  rows: readonly (InboundRow | OutboundRow)[],
 ): Promise<ReadonlySet<string>> {
   const seqs = rows.flatMap(({ direction, seq }) => (direction === 'in' ? [seq] : []));
   const kept = await sql.all(KEPT_FILES, { seqs: encodeJson(seqs) });
@@ -183,8 +185,8 @@ const KEPT_FILES = defineStatement(`
   readonly index: number;
 }>();
 
-function toIncoming(row: SaidRow, kept: ReadonlySet<string>): ShownMessage {
-  const said = readSaid(row.message);
+function toIncomingMessageView(row: InboundRow, kept: ReadonlySet<string>): MessageView {
+  const said = parseInboundMessage(row.message);
   const files = (said?.attachments ?? []).map(({ kind, name = null }, index) => {
     return { kind, name, isKept: kept.has(`${row.seq}/${index}`) };
   });
@@ -201,7 +203,7 @@ function toIncoming(row: SaidRow, kept: ReadonlySet<string>): ShownMessage {
     error: null,
     writtenBy: null,
     history: row.history,
-    why: toWhyName(row),
+    why: formatMessageReference(row),
   };
 }
 
@@ -209,12 +211,12 @@ function toIncoming(row: SaidRow, kept: ReadonlySet<string>): ShownMessage {
  * An account name from the settings contains neither a colon nor a slash; if a message's account
  * name does, the message is looked up by its id alone.
  */
-function toWhyName({ channel, account, chatId, messageId }: SaidRow): string {
+function formatMessageReference({ channel, account, chatId, messageId }: InboundRow): string {
   return /[:/]/.test(account) ? messageId : `${channel}/${account}:${chatId}/${messageId}`;
 }
 
-function toOutgoing(row: SentRow): ShownMessage {
-  const part = readSent(row.body);
+function toOutgoingMessageView(row: OutboundRow): MessageView {
+  const part = parseOutboundPart(row.body);
   const file = part?.file;
   const target = getRenderTarget(row.route);
   const sent = part && target && { text: part.text, target, turnId: row.turnId };
@@ -239,7 +241,7 @@ function toOutgoing(row: SentRow): ShownMessage {
   };
 }
 
-interface SaidRow {
+interface InboundRow {
   readonly direction: 'in';
   readonly seq: number;
   readonly at: number;
@@ -253,7 +255,7 @@ interface SaidRow {
   readonly history: HistoryState;
 }
 
-interface SentRow {
+interface OutboundRow {
   readonly direction: 'out';
   readonly seq: number;
   readonly at: number;
@@ -276,7 +278,7 @@ const RECEIVED_MESSAGES = defineStatement(`
       then ${selectHistoryState('inbox.turn_id', ':conversationId')} end as history
   from inbox where conversation_id = :conversationId and seq < :before and seq > :after
     and received_at <= :until
-  order by seq desc limit :limit`).rows<SaidRow>();
+  order by seq desc limit :limit`).rows<InboundRow>();
 
 const THREAD = `coalesce(/*pg cast(*/route/*pg  as json)*/ ->> 'threadId', '')`;
 
@@ -289,7 +291,7 @@ const SENT = defineStatement(`
   from outbox left join turn on turn.id = outbox.turn_id
   where channel = :channel and account = :account and chat_id = :chatId
     and seq < :before and seq > :after and created_at <= :until and ${THREAD} = :thread
-  order by seq desc limit :limit`).rows<SentRow>();
+  order by seq desc limit :limit`).rows<OutboundRow>();
 
 /**
  * The numbers of the last message and part that were deleted with the conversation; 0 if it was
@@ -325,7 +327,7 @@ const Said = InboundMessage.pick({
 });
 
 /** The displayed fields of an inbound message. */
-export type SaidMessage = z.infer<typeof Said>;
+export type InboundMessageFields = z.infer<typeof Said>;
 
 const Part = z.object({
   plain: RenderedPart.shape.plain,
@@ -334,12 +336,12 @@ const Part = z.object({
 });
 
 /** Parses a stored message; null if it is invalid. */
-export function readSaid(stored: string): SaidMessage | null {
+export function parseInboundMessage(stored: string): InboundMessageFields | null {
   return z.object(Said.shape).safeParse(parseStoredJson(stored)).data ?? null;
 }
 
 /** Parses a stored part: its text without markup, and its file. */
-export function readSent(stored: string): z.infer<typeof Part> | null {
+export function parseOutboundPart(stored: string): z.infer<typeof Part> | null {
   return Part.safeParse(parseStoredJson(stored)).data ?? null;
 }
 
@@ -356,12 +358,12 @@ function getRenderTarget(route: string): RenderTarget | undefined {
  * Reads the text written by a person; null for messages that Parley itself put into a conversation.
  */
 export function getMessageText(stored: string): string | null {
-  const said = readSaid(stored);
+  const said = parseInboundMessage(stored);
   return said === null || said.trigger !== undefined ? null : (said.typed ?? said.text);
 }
 
 export function getPartText(stored: string): string | null {
-  return readSent(stored)?.plain ?? null;
+  return parseOutboundPart(stored)?.plain ?? null;
 }
 
 function parseStoredJson(text: string): unknown {

@@ -1,7 +1,7 @@
 import type { Sql } from '../database.ts';
 import { defineStatement } from '../database.ts';
 import { IS_NOT_DELETED } from '../inbox-reads.ts';
-import { readSaid } from './messages.ts';
+import { parseInboundMessage } from './messages.ts';
 
 /** A person who recently wrote in a conversation, under one of their accounts. */
 export interface ConversationPerson {
@@ -28,7 +28,7 @@ export async function readPeople(
 ): Promise<readonly ConversationPerson[]> {
   const people = new Map<string, ConversationPerson>();
   for (const row of await sql.all(RECENT, { conversationId, limit: RECENT_MESSAGES })) {
-    const said = readSaid(row.message);
+    const said = parseInboundMessage(row.message);
     if (said === null || said.trigger !== undefined || people.size === MAX_PEOPLE) continue;
     const { channel, account, at: lastAt } = row;
     const { id: senderId, name = senderId } = said.sender;

@@ -49,10 +49,10 @@ export async function catchUpIndex(
   const until = systemTime.monotonic() + budgetMs;
   let missing = 0;
   for (const source of SOURCES) {
-    let from: IndexStart = { reach: -1, after: 0 };
+    let from: IndexCursor = { reach: -1, after: 0 };
     for (;;) {
       if (systemTime.monotonic() > until) {
-        missing += await countMissing(database, source, from.after);
+        missing += await countUnindexedRows(database, source, from.after);
         break;
       }
       const next = await indexBatch(database, source, from, clock());
@@ -65,7 +65,7 @@ export async function catchUpIndex(
 }
 
 /** Where to continue reading: after `after`, if the stored number still equals `reach`. */
-interface IndexStart {
+interface IndexCursor {
   readonly reach: number;
   readonly after: number;
 }
@@ -74,9 +74,9 @@ interface IndexStart {
 async function indexBatch(
   database: Database,
   source: IndexSource,
-  { reach: known, after: last }: IndexStart,
+  { reach: known, after: last }: IndexCursor,
   now: number,
-): Promise<IndexStart | null> {
+): Promise<IndexCursor | null> {
   return database.write(async (sql) => {
     await sql.run(ENSURE_REACH, { source });
     // The lock prevents another process from emptying the index at the same time. If the index has
@@ -104,7 +104,7 @@ async function indexBatch(
 /** The words of a stored text in the database's own format. */
 function toIndexedWords(source: IndexSource, stored: string, dialect: Database['dialect']): string {
   const text = source === 'inbox' ? getMessageText(stored) : getPartText(stored);
-  const words = listSearchWords(text ?? '');
+  const words = extractSearchWords(text ?? '');
   if (dialect === 'sqlite') return words.join(' ');
   return words.map((word, nth) => `'${word}':${nth + 1}`).join(' ');
 }
@@ -128,7 +128,7 @@ const STEP = 500;
  * oldest rows are deleted first, so unless `thorough` is set, this stops after the first step that
  * removes nothing.
  */
-export async function* removeOrphans(
+export async function* removeOrphanedEntries(
   database: Database,
   thorough: boolean,
 ): AsyncGenerator<{ readonly removed: number; readonly tookMs: number }> {
@@ -138,14 +138,14 @@ export async function* removeOrphans(
     const ids = (await database.read((sql) => sql.all(ENTRIES, { after: last, limit: STEP }))).map(
       ({ id }) => id,
     );
-    const removed = await database.write((sql) => removeGoneRows(sql, ids), 'process');
+    const removed = await database.write((sql) => removeEntriesOfDeletedRows(sql, ids), 'process');
     yield { removed, tookMs: systemTime.monotonic() - began };
     if (ids.length < STEP || !(thorough || removed > 0)) return;
     after = ids.at(-1) ?? after;
   }
 }
 
-async function removeGoneRows(sql: Sql, ids: readonly number[]): Promise<number> {
+async function removeEntriesOfDeletedRows(sql: Sql, ids: readonly number[]): Promise<number> {
   const there = new Set<number>();
   for (const source of SOURCES) {
     const own = ids.filter((id) => id % 2 === ODD[source]);
@@ -159,7 +159,7 @@ async function removeGoneRows(sql: Sql, ids: readonly number[]): Promise<number>
   return gone.length;
 }
 
-async function countMissing(
+async function countUnindexedRows(
   database: Database,
   source: IndexSource,
   after: number,
@@ -211,15 +211,13 @@ const SOME = {
 };
 
 const NEWER = {
-  inbox: defineStatement(
-    'select count(*) as count from inbox where seq > :after',
-  ).rows<CountedRow>(),
+  inbox: defineStatement('select count(*) as count from inbox where seq > :after').rows<CountRow>(),
   outbox: defineStatement(
     'select count(*) as count from outbox where seq > :after',
-  ).rows<CountedRow>(),
+  ).rows<CountRow>(),
 };
 
-interface CountedRow {
+interface CountRow {
   readonly count: number;
 }
 
@@ -250,7 +248,7 @@ const EMPTY_FTS = defineStatement(`insert into search_entry (search_entry) value
 const EMPTY_TABLE = defineStatement('truncate search_entry');
 
 /** A word in its searchable form, and its position in the text. */
-interface PlacedWord {
+interface WordPosition {
   readonly word: string;
   readonly at: number;
 }
@@ -287,8 +285,8 @@ const MAX_TERMS = 10;
  * tokenizer or Unicode version affects the results. Case and accents are ignored: `grosse` matches
  * `Größe`.
  */
-function splitPlacedWords(text: string): readonly PlacedWord[] {
-  const found: PlacedWord[] = [];
+function splitIntoWords(text: string): readonly WordPosition[] {
+  const found: WordPosition[] = [];
   let characters = 0;
   // A placeholder replaces removed text; nobody wrote the words in it.
   const said = text.replaceAll(REMOVED, (mark) => ' '.repeat(mark.length));
@@ -302,8 +300,8 @@ function splitPlacedWords(text: string): readonly PlacedWord[] {
 }
 
 /** Lists the words in a text, in order. */
-export function listSearchWords(text: string): readonly string[] {
-  return splitPlacedWords(text).map(({ word }) => word);
+export function extractSearchWords(text: string): readonly string[] {
+  return splitIntoWords(text).map(({ word }) => word);
 }
 
 /**
@@ -327,15 +325,15 @@ function foldWord(piece: string): string {
 export function parseTerms(typed: string): SearchTerms {
   return typed
     .split(/\s+/)
-    .map(listSearchWords)
+    .map(extractSearchWords)
     .filter((words) => words.length > 0)
     .slice(0, MAX_TERMS);
 }
 
 /** Whether a text contains every term; the last word of a term may be only a prefix. */
 export function matchesTerms(text: string, terms: SearchTerms): boolean {
-  const words = splitPlacedWords(text);
-  return terms.every((term) => findTerm(words, term) !== null);
+  const words = splitIntoWords(text);
+  return terms.every((term) => findTermPosition(words, term) !== null);
 }
 
 /** The number of characters to show on each side of a search match. */
@@ -343,8 +341,8 @@ const AROUND = 80;
 
 /** Returns the section of a text around the first match, or its beginning if nothing matches. */
 export function excerptMatch(text: string, terms: SearchTerms): string {
-  const words = splitPlacedWords(text);
-  const places = terms.flatMap((term) => findTerm(words, term) ?? []);
+  const words = splitIntoWords(text);
+  const places = terms.flatMap((term) => findTermPosition(words, term) ?? []);
   const at = places.length === 0 ? 0 : Math.min(...places);
   // Drops half of a surrogate pair at either end of the excerpt.
   const from = at <= AROUND ? 0 : at - AROUND;
@@ -356,7 +354,7 @@ export function excerptMatch(text: string, terms: SearchTerms): string {
   return `${start}${piece.replaceAll(/\s+/g, ' ').trim()}${to < text.length ? '…' : ''}`;
 }
 
-function findTerm(words: readonly PlacedWord[], term: readonly string[]): number | null {
+function findTermPosition(words: readonly WordPosition[], term: readonly string[]): number | null {
   const last = term.length - 1;
   const nth = words.findIndex((_, start) =>
     term.every((wanted, offset) => {

@@ -1,13 +1,13 @@
 import { defineStatement, type Sql } from '../database.ts';
 import { IS_NOT_DELETED } from '../inbox-reads.ts';
-import { hasPeopleCondition, NO_PEOPLE, readTitles } from './list.ts';
+import { buildHasPeopleCondition, NO_PEOPLE, readConversationTitles } from './list.ts';
 import {
   getMessageText,
   getPartText,
   mergeNewestFirst,
   NEWEST,
-  type PageMark,
-  readSaid,
+  type PageCursor,
+  parseInboundMessage,
 } from './messages.ts';
 import { excerptMatch, matchesTerms, parseTerms, type SearchTerms } from './search-index.ts';
 
@@ -30,7 +30,7 @@ export interface SearchHit {
 /** The search query as typed, and the previous page's cursor (null for the first page). */
 export interface SearchQuery {
   readonly typed: string;
-  readonly before: PageMark | null;
+  readonly before: PageCursor | null;
   readonly limit: number;
   /** The person whose own names for conversations are shown; null or absent for none. */
   readonly reader?: string | null;
@@ -41,7 +41,7 @@ export interface SearchQuery {
 /** A page of search hits, newest first, with the cursor for older ones (null if there are none). */
 export interface SearchPage {
   readonly hits: readonly SearchHit[];
-  readonly older: PageMark | null;
+  readonly older: PageCursor | null;
 }
 
 /** Looks up the terms in the index and keeps the rows whose text still contains them. */
@@ -61,7 +61,7 @@ export async function searchMessages(
   });
   const { taken, older } = mergeNewestFirst(said, sent, before, limit);
   const ids = taken.flatMap(({ conversationId }) => conversationId ?? []);
-  const titles = await readTitles(sql, ids, reader);
+  const titles = await readConversationTitles(sql, ids, reader);
   const hits: SearchHit[] = [];
   for (const row of taken) {
     const { conversationId: id } = row;
@@ -74,9 +74,9 @@ export async function searchMessages(
   return { hits, older };
 }
 
-function toSearchHit({ direction, seq, channel, at, stored }: HitRow) {
+function toSearchHit({ direction, seq, channel, at, stored }: SearchHitRow) {
   const isIn = direction === 'in';
-  const from = isIn ? (readSaid(stored)?.sender.name ?? null) : null;
+  const from = isIn ? (parseInboundMessage(stored)?.sender.name ?? null) : null;
   return { message: `${isIn ? 'i' : 'o'}${seq}`, direction, channel, at, from };
 }
 
@@ -94,7 +94,7 @@ function toTsQuery(terms: SearchTerms): string {
   return terms.map((term) => `(${phrase(term)})`).join(' & ');
 }
 
-interface HitRow {
+interface SearchHitRow {
   readonly direction: 'in' | 'out';
   readonly seq: number;
   readonly at: number;
@@ -115,11 +115,11 @@ const MATCHING_MESSAGES = defineStatement(`
   from search_entry join inbox on inbox.seq = search_entry./*sqlite rowid*//*pg id*/ / 2
   where ${MATCHES} and search_entry./*sqlite rowid*//*pg id*/ % 2 = 0 and inbox.seq < :before
     and ${IS_NOT_DELETED}
-  order by search_entry./*sqlite rowid*//*pg id*/ desc limit :limit`).rows<HitRow>();
+  order by search_entry./*sqlite rowid*//*pg id*/ desc limit :limit`).rows<SearchHitRow>();
 
 const IN_CHAT = `inbox.channel = outbox.channel and inbox.account = outbox.account
   and inbox.chat_id = outbox.chat_id`;
-const TURN_OF_PEOPLE = `case when ${hasPeopleCondition('turn.conversation_id')} then turn.conversation_id end`;
+const TURN_OF_PEOPLE = `case when ${buildHasPeopleCondition('turn.conversation_id')} then turn.conversation_id end`;
 
 /**
  * The conversation that shows a part: the conversation of its turn, if that takes place in the
@@ -142,4 +142,4 @@ const SENT = defineStatement(`
   where ${MATCHES} and search_entry./*sqlite rowid*//*pg id*/ % 2 = 1 and outbox.seq < :before
     and outbox.seq > coalesce((select deleted_part from conversation
       where conversation.id = ${OF_PART}), 0)
-  order by search_entry./*sqlite rowid*//*pg id*/ desc limit :limit`).rows<HitRow>();
+  order by search_entry./*sqlite rowid*//*pg id*/ desc limit :limit`).rows<SearchHitRow>();

@@ -6,7 +6,7 @@ import { openSqlite } from '../sqlite/open-sqlite.ts';
 import { createStore, type Store } from '../store.ts';
 import { StoreState } from '../store-state.ts';
 import {
-  claimTurnOf,
+  claimNextTurn,
   createAnswer,
   createMessage,
   createPart,
@@ -57,7 +57,7 @@ async function addConversation(nth: number): Promise<void> {
   const { lease } = await startTurn(store, turnId, lane);
   await store.lanes.commit(lease, createAnswer(turnId, ['an answer'], chat), 1);
   await store.inbox.accept(createMessage('again', chat));
-  await claimTurnOf(store, lease, `${turnId}b`);
+  await claimNextTurn(store, lease, `${turnId}b`);
   const call = { callKey: 'k', tool: 'write', shown: '{}', askedBy: 'web:u1', expiresAt: 99 };
   const place = { place: chat, askedIn: lane, approvers: [] };
   const asked = { code: `CODE${nth}`, turnId: `${turnId}b`, ...call, ...place };

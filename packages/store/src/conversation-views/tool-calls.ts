@@ -1,5 +1,5 @@
 import { formatArguments, type ToolCallOfTurn } from '@parley/core';
-import { StepFacts } from '@parley/core/timeline';
+import { StepInfo } from '@parley/core/timeline';
 import { z } from 'zod';
 import { decodeJson, defineStatement, encodeJson, type Sql } from '../database.ts';
 
@@ -15,7 +15,7 @@ export async function readToolCalls(
   const about = new Map<string, string>();
   const ended: ToolCallOfTurn[] = [];
   for (const { turnId, index, content, startedAt, facts: json, at } of rows) {
-    const facts = StepFacts.safeParse(decodeJson(json)).data;
+    const facts = StepInfo.safeParse(decodeJson(json)).data;
     if (facts?.kind === 'model') {
       const { calls = [] } = ModelStep.safeParse(decodeJson(content ?? 'null')).data ?? {};
       for (const [nth, call] of calls.entries()) {

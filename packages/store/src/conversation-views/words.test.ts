@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { excerptMatch, listSearchWords, matchesTerms, parseTerms } from './search-index.ts';
+import { excerptMatch, extractSearchWords, matchesTerms, parseTerms } from './search-index.ts';
 
 describe('text search', () => {
   it.each([
@@ -11,7 +11,7 @@ describe('text search', () => {
     ['🦜 ½ ﬁn', ['12', 'fin']],
     ['', []],
   ])('[U08] splits %j into words, ignoring case and accents', (text, words) => {
-    expect(listSearchWords(text)).toEqual(words);
+    expect(extractSearchWords(text)).toEqual(words);
   });
 
   it.each([

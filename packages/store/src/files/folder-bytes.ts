@@ -35,8 +35,8 @@ const GONE = '.gone';
 export const FILE_ID = /^[\w-]+$/;
 
 /** Stores each file in a folder beside the database, readable only by its owner. */
-export function createFolderBytes(folder: string, newId: NewId): ByteStore {
-  const inTurn = createTurnLimiter(WRITES_AT_ONCE);
+export function createFolderByteStore(folder: string, newId: NewId): ByteStore {
+  const inTurn = createConcurrencyLimiter(WRITES_AT_ONCE);
   const pathOf = (id: string) => join(folder, id);
   return {
     async put(bytes) {
@@ -44,7 +44,7 @@ export function createFolderBytes(folder: string, newId: NewId): ByteStore {
       const part = `${pathOf(id)}${PART}`;
       try {
         await mkdir(folder, { recursive: true, mode: 0o700 });
-        await writeSynced(part, bytes, inTurn);
+        await writeSyncedFile(part, bytes, inTurn);
         await rename(part, pathOf(id));
         await inTurn(() => syncFolder(folder));
         return id;
@@ -64,7 +64,7 @@ export function createFolderBytes(folder: string, newId: NewId): ByteStore {
       }
     },
     has: async (id, size) =>
-      FILE_ID.test(id) && (await stat(pathOf(id)).catch(ignoreMissing))?.size === size,
+      FILE_ID.test(id) && (await stat(pathOf(id)).catch(ignoreMissingFile))?.size === size,
     async list() {
       const names = await readdir(folder).catch((reason: unknown) => {
         if (isMissingFile(reason)) return [];
@@ -83,13 +83,13 @@ export function createFolderBytes(folder: string, newId: NewId): ByteStore {
   };
 }
 
-export interface FolderUse {
+export interface FolderUsage {
   readonly files: number;
   readonly bytes: number;
 }
 
 /** Counts the files in a folder. */
-export async function measureFolder(folder: string): Promise<FolderUse> {
+export async function measureFolder(folder: string): Promise<FolderUsage> {
   const names = await readdir(folder).catch(() => []);
   let bytes = 0;
   for (const name of names) bytes += await getStoredFileSize(join(folder, name));
@@ -104,13 +104,17 @@ function getStoredFileSize(path: string): Promise<number> {
   );
 }
 
-type RunInTurn = <T>(work: () => Promise<T>) => Promise<T>;
+type RunWithLimit = <T>(work: () => Promise<T>) => Promise<T>;
 
 /**
  * Large and small files are written in alternating chunks, so that a small file does not wait for
  * large ones.
  */
-async function writeSynced(path: string, bytes: Uint8Array, inTurn: RunInTurn): Promise<void> {
+async function writeSyncedFile(
+  path: string,
+  bytes: Uint8Array,
+  inTurn: RunWithLimit,
+): Promise<void> {
   const deadline = AbortSignal.timeout(PUT_TIMEOUT_MS);
   const handle = await open(path, 'wx', 0o600);
   try {
@@ -149,8 +153,8 @@ async function syncFolder(folder: string): Promise<void> {
  */
 async function overwriteFile(path: string): Promise<void> {
   const gone = `${path}${GONE}`;
-  await rename(path, gone).catch(ignoreMissing);
-  const handle = await open(gone, 'r+').catch(ignoreMissing);
+  await rename(path, gone).catch(ignoreMissingFile);
+  const handle = await open(gone, 'r+').catch(ignoreMissingFile);
   if (handle === undefined) return;
   try {
     const { size } = await handle.stat();
@@ -165,13 +169,13 @@ async function overwriteFile(path: string): Promise<void> {
   await rm(gone, { force: true });
 }
 
-function ignoreMissing(reason: unknown): undefined {
+function ignoreMissingFile(reason: unknown): undefined {
   if (!isMissingFile(reason)) throw reason;
   return undefined;
 }
 
 /** Runs at most `atOnce` tasks at a time, in the order in which they were requested. */
-function createTurnLimiter(atOnce: number): RunInTurn {
+function createConcurrencyLimiter(atOnce: number): RunWithLimit {
   const waiting: (() => void)[] = [];
   let running = 0;
   return async (work) => {

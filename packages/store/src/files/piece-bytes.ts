@@ -12,13 +12,13 @@ export const PIECE_BYTES = 256 * 1_024;
  * Stores files in the `file_piece` table, for a PostgreSQL database that several machines share or
  * for an in-memory database. Each piece is written, read and removed by a separate statement.
  */
-export function createPieceBytes(database: Database, newId: NewId): ByteStore {
+export function createPieceByteStore(database: Database, newId: NewId): ByteStore {
   return {
     async put(bytes) {
       const id = newId('file');
       const deadline = AbortSignal.timeout(PUT_TIMEOUT_MS);
       for (const [index, piece] of splitIntoPieces(bytes)) {
-        if (deadline.aborted) throw createTooSlowError();
+        if (deadline.aborted) throw createWriteTimeoutError();
         await database.change('power-cut', INSERT, { id, index, bytes: piece });
       }
       return id;
@@ -50,7 +50,7 @@ export function* splitIntoPieces(bytes: Uint8Array): Generator<[index: number, p
   }
 }
 
-function createTooSlowError(): StoreError {
+function createWriteTimeoutError(): StoreError {
   const seconds = PUT_TIMEOUT_MS / 1_000;
   return new StoreError(
     'store-unreachable',

@@ -20,7 +20,7 @@ import {
   createAnswer,
   createMessage,
   createPart,
-  createRouteTo,
+  createTestRoute,
   startTurn,
 } from '../testing/messages.ts';
 
@@ -146,7 +146,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       else await ask('delete from file_piece returning 1 as one');
       expect(await store.attachments.bytes(photo)).toBeNull();
       expect(
-        await store.attachments.ofChat({ ...createRouteTo('c1'), messageId: 'm1' }, 0),
+        await store.attachments.ofChat({ ...createTestRoute('c1'), messageId: 'm1' }, 0),
       ).toBeNull();
       expect(await store.files.missing()).toBe(1);
     });
@@ -195,7 +195,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect(await store.outbox.post({ key: 'k', parts }, 0)).toMatchObject({ kind: 'posted' });
       expect(await store.outbox.post({ key: 'k', parts }, 0)).toMatchObject({ kind: 'known' });
       expect(await there()).toHaveLength(1);
-      const sent = await store.outbox.next(createRouteTo('c1'));
+      const sent = await store.outbox.next(createTestRoute('c1'));
       const bytes = await store.agentFiles.ofPart(sent?.part.id ?? '');
       expect(Uint8Array.from(bytes ?? [])).toEqual(BYTES);
     });

@@ -2,14 +2,14 @@ import type { NewId } from '@parley/core';
 import { type Database, defineStatement, encodeJson } from '../database.ts';
 import type { FileRef, NewPart, PartWithBytes } from '../rows.ts';
 import { type ByteStore, PUT_TIMEOUT_MS } from './byte-store.ts';
-import { createFolderBytes } from './folder-bytes.ts';
-import { createPieceBytes } from './piece-bytes.ts';
+import { createFolderByteStore } from './folder-bytes.ts';
+import { createPieceByteStore } from './piece-bytes.ts';
 
 /**
  * The columns that locate a row's file contents. Parley 0.1.0 stored the bytes in the row
  * (`bytes`), where they stay until they are dropped; later versions refer to a file (`fileId`).
  */
-export interface BytesOfRow {
+export interface FileContentColumns {
   readonly bytes: Uint8Array | null;
   readonly fileId: string | null;
   readonly size: number | null;
@@ -33,7 +33,7 @@ export type StoredFiles = ReturnType<typeof openStoredFiles>;
 /** Stores files in `folder`; if it is null, stores them as pieces in the database. */
 export function openStoredFiles(database: Database, newId: NewId, folder: string | null) {
   const bytes: ByteStore =
-    folder === null ? createPieceBytes(database, newId) : createFolderBytes(folder, newId);
+    folder === null ? createPieceByteStore(database, newId) : createFolderByteStore(folder, newId);
   const suspects = new Map<string, number>();
   const unnamedOf = async (ids: readonly string[]): Promise<readonly string[]> => {
     if (ids.length === 0) return [];
@@ -79,7 +79,7 @@ export function openStoredFiles(database: Database, newId: NewId, folder: string
     put,
     release,
     /** Reads a row's file contents; null if they have been removed. */
-    async read(row: BytesOfRow | undefined): Promise<Uint8Array | null> {
+    async read(row: FileContentColumns | undefined): Promise<Uint8Array | null> {
       if (row === undefined) return null;
       if (row.bytes !== null || row.fileId === null) return row.bytes;
       return bytes.get(row.fileId, row.size ?? 0);

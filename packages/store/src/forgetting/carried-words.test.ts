@@ -6,7 +6,7 @@ import {
   createAnswer,
   createMessage,
   createPart,
-  createRouteTo,
+  createTestRoute,
   startTurn,
 } from '../testing/messages.ts';
 
@@ -109,7 +109,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
           senderId: 'bob',
           senderName: SECRET,
         };
-        const applicant = { ...stranger, route: createRouteTo('bob') };
+        const applicant = { ...stranger, route: createTestRoute('bob') };
         await store.pairing.request(
           applicant,
           'CODE',
@@ -175,7 +175,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
         const job = (who: string) => ({
           ...{ id: `job of ${who}`, askedBy: `call of ${who}`, conversationId: GROUP },
           ...{
-            route: createRouteTo('g'),
+            route: createTestRoute('g'),
             origin: by(who, createMessage('g1', 'g').message),
             fromOwner: false,
           },

@@ -98,16 +98,16 @@ const NOTES = `message_id in (select 'own ' || value from json_each(:parts)
  * The questions that turns asked people outside their own conversations, with the text as it was
  * shown.
  */
-export interface OutsideQuestions {
+export interface CrossChatQuestions {
   readonly conversations: readonly string[];
   readonly shown: readonly string[];
 }
 
-export async function findOutsideQuestions(
+export async function findCrossChatQuestions(
   database: Database,
   turns: readonly string[],
   own: readonly string[],
-): Promise<OutsideQuestions> {
+): Promise<CrossChatQuestions> {
   const rows = await database.read((sql) => sql.all(ASKED, { turns: encodeJson(turns) }));
   const elsewhere = rows.filter(({ askedIn }) => !own.includes(askedIn));
   return {
@@ -127,9 +127,9 @@ const ASKED = defineStatement(`
  * Removes text that was shown in other chats, and a person's own text, from the prompts that those
  * chats recorded.
  */
-export async function forgetOutsideQuestions(
+export async function forgetCrossChatQuestions(
   database: Database,
-  { conversations, shown }: OutsideQuestions,
+  { conversations, shown }: CrossChatQuestions,
   texts: readonly string[],
   mark: string,
 ): Promise<number> {

@@ -22,14 +22,14 @@ const Copy = z.object({ id: z.string().optional(), content: z.base64() });
  * request them again. The bytes are in the platform's format, so a phrase cannot be cut out of
  * them.
  */
-export async function forgetInCopies(
+export async function forgetInSentCopies(
   sql: Sql,
   conversations: readonly string[],
   without: Redact,
 ): Promise<number> {
   let count = 0;
   for (const account of await sql.all(ACCOUNTS, { conversations: encodeJson(conversations) })) {
-    count += await dropMatchingCopies(sql, account, (value) => containsPhrase(value, without));
+    count += await dropMatchingSentCopies(sql, account, (value) => containsPhrase(value, without));
   }
   return count;
 }
@@ -55,7 +55,7 @@ const DROP_COPIES = defineStatement(
 );
 
 /** Drops an account's copies selected by `isMeant`, and returns how many were dropped. */
-async function dropMatchingCopies(
+async function dropMatchingSentCopies(
   sql: Sql,
   account: ChannelAccountKey,
   isMeant: (value: string) => boolean,
@@ -66,7 +66,7 @@ async function dropMatchingCopies(
 }
 
 /** Drops the copies of the selected parts, even if they do not contain a forgotten phrase. */
-async function dropCopies(sql: Sql, { where, values }: RowSelection): Promise<void> {
+async function dropSentCopies(sql: Sql, { where, values }: RowSelection): Promise<void> {
   const parts =
     defineDynamicStatement(`select channel, account, platform_message_id as id from outbox
     where ${where} and platform_message_id is not null`);
@@ -74,7 +74,7 @@ async function dropCopies(sql: Sql, { where, values }: RowSelection): Promise<vo
   const ids = new Set(rows.map(({ id }) => id));
   // One person's parts may have been sent through several accounts.
   for (const account of new Map(rows.map((row) => [`${row.channel} ${row.account}`, row])).values())
-    await dropMatchingCopies(sql, account, (value) => {
+    await dropMatchingSentCopies(sql, account, (value) => {
       const copy = Copy.safeParse(parseJsonOrNull(value));
       return copy.success && ids.has(copy.data.id ?? '');
     });
@@ -146,14 +146,14 @@ async function storeRedactedText(
   return text.hash;
 }
 
-interface PromptParts {
+interface TurnPromptRow {
   readonly turn_id: string;
   readonly parts: string;
 }
 
 const PROMPTS = defineStatement(`
   select turn_id, parts from turn_prompt
-  where conversation_id in (select value from json_each(:conversations))`).rows<PromptParts>();
+  where conversation_id in (select value from json_each(:conversations))`).rows<TurnPromptRow>();
 
 const CHANGE_PROMPT = defineStatement(
   'update turn_prompt set parts = :parts where turn_id = :turnId',
@@ -173,7 +173,7 @@ const DROP_UNUSED = defineStatement(`
   where hash = :hash and not exists (select 1 from turn_prompt where parts like :like)`);
 
 /** Drops texts that are no longer part of any prompt, in small batches. */
-export async function dropUnusedTexts(database: Database): Promise<void> {
+export async function dropUnusedPromptTexts(database: Database): Promise<void> {
   const used = new Set<string>();
   for (let after = ''; ; ) {
     const rows = await database.read((sql) => sql.all(SOME_PROMPTS, { after }));
@@ -198,7 +198,7 @@ export const BATCH = 500;
 
 const SOME_PROMPTS = defineStatement(`
   select turn_id, parts from turn_prompt where turn_id > :after
-  order by turn_id limit ${BATCH}`).rows<PromptParts>();
+  order by turn_id limit ${BATCH}`).rows<TurnPromptRow>();
 
 const HASHES = defineStatement('select hash from prompt_text').rows<{ readonly hash: string }>();
 
@@ -217,20 +217,20 @@ export interface RowSelection {
  * nor replayed. It must run when a lane is stopped, because a replay would make the lane's messages
  * and parts wait again.
  */
-export function buildLetterDeletion(turns: string, parts: string) {
+export function buildDeadLetterDeletion(turns: string, parts: string) {
   return defineDynamicStatement(`delete from dead_letter
     where subject in (select id from turn where ${turns})
       or subject in (select id from outbox where ${parts})`);
 }
 
-/** Runs `buildLetterDeletion` in a separate transaction. */
+/** Runs `buildDeadLetterDeletion` in a separate transaction. */
 export async function dropDeadLetters(
   database: Database,
   turns: string,
   parts: string,
   values: ParameterValues,
 ): Promise<void> {
-  await database.change('power-cut', buildLetterDeletion(turns, parts), values);
+  await database.change('power-cut', buildDeadLetterDeletion(turns, parts), values);
 }
 
 /** Deletes rows in small transactions and returns the number of deleted rows. */
@@ -260,11 +260,11 @@ export function removeText(
 ): Promise<number> {
   return forgotten.whole === 'rows'
     ? deleteRows(database, forgotten.table, rows)
-    : emptyRows(database, forgotten, rows, mark);
+    : clearRowText(database, forgotten, rows, mark);
 }
 
 /** Rows that identify duplicates, or that other rows refer to, stay without their text. */
-async function emptyRows(
+async function clearRowText(
   database: Database,
   forgotten: ForgottenTable,
   { where, values }: RowSelection,
@@ -294,7 +294,7 @@ async function emptyRows(
     };
     count += await database.write(async (sql) => {
       if (table === 'outbox') {
-        await dropCopies(sql, some);
+        await dropSentCopies(sql, some);
         await sql.run(defineDynamicStatement(`${SEND_NO_MORE} and ${some.where}`), some.values);
       }
       return rewriteRows(sql, forgotten, some, without);

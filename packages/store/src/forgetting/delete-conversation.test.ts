@@ -5,7 +5,7 @@ import {
   createAnswer,
   createMessage,
   createPart,
-  createRouteTo,
+  createTestRoute,
   listMessageIds,
   startTurn,
 } from '../testing/messages.ts';
@@ -359,7 +359,9 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         const one = createMessage(`m${topic}`, 'g', { threadId: topic, type: 'group' });
         await store.inbox.accept({ ...one, conversationId: `web:g:${topic}` });
         const { lease } = await startTurn(store, `t${topic}`, `web:g:${topic}`);
-        const parts = [{ ...createPart(`Topic ${topic}`, 'g'), route: createRouteTo('g', topic) }];
+        const parts = [
+          { ...createPart(`Topic ${topic}`, 'g'), route: createTestRoute('g', topic) },
+        ];
         await store.lanes.commit(lease, { ...createAnswer(`t${topic}`, [], 'g'), parts }, 2);
         await store.lanes.release(lease);
       }

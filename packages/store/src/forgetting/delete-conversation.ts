@@ -4,17 +4,17 @@ import { MARKS } from '../rows.ts';
 import type { SharedClock } from '../shared-clock.ts';
 import { stopLane, stopSubAgents } from '../stop.ts';
 import { OF_CONVERSATION } from '../tables/conditions.ts';
-import { readMoment } from '../taken-over.ts';
-import { handBackConversation } from '../takeovers.ts';
+import { readSharedTime } from '../taken-over.ts';
+import { returnConversationToAgent } from '../takeovers.ts';
 import {
-  findOutsideQuestions,
-  forgetOutsideQuestions,
+  findCrossChatQuestions,
+  forgetCrossChatQuestions,
   forgetParts,
   listPartsWithText,
   listTurns,
 } from './carried-words.ts';
-import { buildLetterDeletion } from './copies.ts';
-import { emptyLane, sumCounts } from './empty-lane.ts';
+import { buildDeadLetterDeletion } from './copies.ts';
+import { clearLaneText, sumCounts } from './empty-lane.ts';
 import { getForgottenTable } from './forgotten-tables.ts';
 import { listSubAgentLanes } from './person.ts';
 
@@ -69,7 +69,7 @@ export async function deleteConversation(
 ): Promise<DeletionResult | null> {
   const { conversationId: conversation, onStopped } = deletion;
   const mark = MARKS.deleted;
-  const stopped = await database.write((sql) => stopAndHold(sql, deletion, sharedClock()));
+  const stopped = await database.write((sql) => stopAndHoldLanes(sql, deletion, sharedClock()));
   if (stopped === null) return null;
   for (const lane of stopped.lanes) onStopped(lane);
   const { message, part, heldUntil } = stopped;
@@ -77,14 +77,14 @@ export async function deleteConversation(
   const subAgents = await listSubAgentLanes(database, conversation);
   const lanes = [...subAgents, conversation];
   const turns = await listTurns(database, lanes);
-  const elsewhere = await findOutsideQuestions(database, turns, lanes);
+  const elsewhere = await findCrossChatQuestions(database, turns, lanes);
   const parts = await listPartsWithText(database, { turns, seqs: [], people: [] });
   let rows = await forgetParts(database, parts, mark);
-  rows += await forgetOutsideQuestions(database, elsewhere, [], mark);
+  rows += await forgetCrossChatQuestions(database, elsewhere, [], mark);
   for (const lane of subAgents) {
-    rows += sumCounts(await emptyLane(database, lane, mark, OF_SUB_AGENT), () => true);
+    rows += sumCounts(await clearLaneText(database, lane, mark, OF_SUB_AGENT), () => true);
   }
-  const counts = await emptyLane(database, conversation, mark, { only: OLD_ROWS, values });
+  const counts = await clearLaneText(database, conversation, mark, { only: OLD_ROWS, values });
   await database.write(async (sql) => {
     sql.send(END, { ...values, heldUntil });
     // A mark set in the meantime would belong to the next conversation, and a part that failed in
@@ -100,7 +100,7 @@ export async function deleteConversation(
 }
 
 /** Counts the rows that a deletion would remove; null if the conversation does not exist. */
-export async function countForDeletion(
+export async function countRowsForDeletion(
   sql: Sql,
   conversation: string,
 ): Promise<DeletionCounts | null> {
@@ -116,7 +116,7 @@ interface StoppedLanes {
   readonly heldUntil: number;
 }
 
-async function stopAndHold(
+async function stopAndHoldLanes(
   sql: Sql,
   { conversationId: id, by, now }: DeletionRequest,
   moment: number | null,
@@ -130,8 +130,8 @@ async function stopAndHold(
   // No stop reason is passed, because the worker of a turn ended by `/stop` would still store the
   // visible part of its answer.
   const { stoppedTurn } = await stopLane(sql, id, now);
-  await handBackConversation(sql, id, by, moment);
-  const heldUntil = (await readMoment(sql, moment)) + HOLD_MS;
+  await returnConversationToAgent(sql, id, by, moment);
+  const heldUntil = (await readSharedTime(sql, moment)) + HOLD_MS;
   sql.send(HOLD, { id, heldUntil });
   const lanes = [...subAgents, ...(stoppedTurn === null ? [] : [id])];
   return { lanes, message: newest?.message ?? 0, part: newest?.part ?? 0, heldUntil };
@@ -176,7 +176,7 @@ const OWN_PARTS = `(turn_id in (select id from turn where conversation_id = :con
 /** `OWN_PARTS` together with a condition on the chats, for which there is an index. */
 const FOUND_PARTS = `${getForgottenTable('outbox').of} and ${OWN_PARTS}`;
 
-const DROP_LETTERS = buildLetterDeletion(OF_CONVERSATION, FOUND_PARTS);
+const DROP_LETTERS = buildDeadLetterDeletion(OF_CONVERSATION, FOUND_PARTS);
 
 /** Sub-agents send to the conversation's chat, so their parts are identified by their turns. */
 const OF_SUB_AGENT = {

@@ -3,7 +3,7 @@ import { removeText } from './copies.ts';
 import { FORGOTTEN_TABLES } from './forgotten-tables.ts';
 
 /** The rows in a lane that are not changed. */
-interface KeptRows {
+interface PreservedRows {
   /** Tables that keep all of their rows. */
   readonly tables?: readonly string[];
   /**
@@ -17,11 +17,11 @@ interface KeptRows {
  * Removes a lane's text from all tables, except for the rows to keep, and returns the number of
  * rows by table.
  */
-export async function emptyLane(
+export async function clearLaneText(
   database: Database,
   lane: string,
   mark: string,
-  { tables = [], only = {}, values = {} }: KeptRows = {},
+  { tables = [], only = {}, values = {} }: PreservedRows = {},
 ): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>();
   for (const forgotten of FORGOTTEN_TABLES.filter(({ table }) => !tables.includes(table))) {

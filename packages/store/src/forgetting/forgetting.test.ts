@@ -3,7 +3,7 @@ import type { Lease } from '../rows.ts';
 import type { Store } from '../store.ts';
 import { listDatabasesOfDay } from '../testing/databases.ts';
 import {
-  claimTurnOf,
+  claimNextTurn,
   createAnswer,
   createMessage,
   createPart,
@@ -230,7 +230,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
           await store.lanes.commit(held, failed, 4);
           const [letter] = await store.deadLetters.open({ limit: 9 });
           await said('f2', 'bob', 'more amaranth', type);
-          await claimTurnOf(store, held, 't-running');
+          await claimNextTurn(store, held, 't-running');
           let replaying: Promise<{ readonly kind: string }> | undefined;
           await forgetAll(lane, () => {
             replaying = store.deadLetters.replay(letter?.id ?? 0, 'once', 9);

@@ -6,7 +6,7 @@ import type { StoredFiles } from '../files/stored-files.ts';
 import { MARKS } from '../rows.ts';
 import type { SharedClock } from '../shared-clock.ts';
 import { listPartsWithText, listTurns } from './carried-words.ts';
-import { dropUnusedTexts, forgetInCopies, forgetInPrompts } from './copies.ts';
+import { dropUnusedPromptTexts, forgetInPrompts, forgetInSentCopies } from './copies.ts';
 import type { DeletionCounts, DeletionRequest, DeletionResult } from './delete-conversation.ts';
 import { FORGOTTEN_TABLES, getForgottenTable, rewriteRows } from './forgotten-tables.ts';
 import type { PersonForgetRequest, PersonForgetResult } from './person.ts';
@@ -76,12 +76,12 @@ export function createForgettingRepository(
       const without = createPhraseRedactor(forgetting.phrases, MARKS.forgotten);
       const found = { history: 0, messages: 0, answers: 0, steps: 0, pins: 0 };
       for (const conversation of conversations) {
-        await sumFound(found, database, conversation, without);
+        await sumForgottenCounts(found, database, conversation, without);
       }
       found.answers += await forgetInParts(database, conversations, without);
       const prompts = await database.write((sql) => forgetInPrompts(sql, conversations, without));
       promptsChanged();
-      const copies = await database.write((sql) => forgetInCopies(sql, conversations, without));
+      const copies = await database.write((sql) => forgetInSentCopies(sql, conversations, without));
       await emptySearchEntries(database);
       // Deleted text remains in the write-ahead log until the log is emptied.
       await emptyWriteAheadLog(database);
@@ -108,7 +108,7 @@ export function createForgettingRepository(
       const named = await files.named();
       const deleted = await deleteConversation(database, deletion, sharedClock);
       if (deleted === null) return null;
-      await dropUnusedTexts(database);
+      await dropUnusedPromptTexts(database);
       await files.release(named);
       promptsChanged();
       await emptySearchEntries(database);
@@ -117,8 +117,8 @@ export function createForgettingRepository(
     },
     /** Counts the rows that deleting a conversation would remove; null if it does not exist. */
     async countForDeletion(conversationId: string): Promise<DeletionCounts | null> {
-      const { countForDeletion } = await import('./delete-conversation.ts');
-      return database.read((sql) => countForDeletion(sql, conversationId));
+      const { countRowsForDeletion } = await import('./delete-conversation.ts');
+      return database.read((sql) => countRowsForDeletion(sql, conversationId));
     },
     /**
      * Searches the database files byte by byte for the given texts, including freed space and
@@ -175,7 +175,7 @@ async function searchFiles(
   return { found: texts.length - left.size, complete: budget > 0 };
 }
 
-async function sumFound(
+async function sumForgottenCounts(
   found: Record<Exclude<keyof ForgottenCounts, 'prompts' | 'copies'>, number>,
   database: Database,
   conversation: string,

@@ -60,7 +60,7 @@ export async function rewriteRows(
   let count = 0;
   for (const row of await sql.all(found.rows<Record<string, SqlValue>>(), values)) {
     const changes = Object.entries(texts).flatMap(([column, form]) => {
-      const text = redactStored(row[column], form, without);
+      const text = redactStoredValue(row[column], form, without);
       return text === null ? [] : [[column, text] as const];
     });
     if (changes.length === 0) continue;
@@ -76,7 +76,11 @@ export async function rewriteRows(
 }
 
 /** Returns null if there is nothing to change. */
-function redactStored(stored: unknown, form: 'json' | 'plain', without: Redact): string | null {
+function redactStoredValue(
+  stored: unknown,
+  form: 'json' | 'plain',
+  without: Redact,
+): string | null {
   if (typeof stored !== 'string') return null;
   const before = form === 'json' ? decodeJson(stored) : stored;
   const after = without(before);

@@ -14,8 +14,8 @@ import { MARKS, type MessageRow } from '../rows.ts';
 import { stopLane, stopSubAgents } from '../stop.ts';
 import { OF_CONVERSATION } from '../tables/conditions.ts';
 import {
-  findOutsideQuestions,
-  forgetOutsideQuestions,
+  findCrossChatQuestions,
+  forgetCrossChatQuestions,
   forgetParts,
   listPartsWithText,
   listTurns,
@@ -23,12 +23,12 @@ import {
 } from './carried-words.ts';
 import {
   BATCH,
-  buildLetterDeletion,
+  buildDeadLetterDeletion,
   deleteRows,
   dropDeadLetters,
-  dropUnusedTexts,
+  dropUnusedPromptTexts,
 } from './copies.ts';
-import { emptyLane, sumCounts } from './empty-lane.ts';
+import { clearLaneText, sumCounts } from './empty-lane.ts';
 import { getForgottenTable } from './forgotten-tables.ts';
 import {
   type PersonInGroup,
@@ -102,7 +102,7 @@ export async function forgetPerson(
     sums.rows += removed.rows;
     sums.cronJobs += removed.cronJobs;
   }
-  await dropUnusedTexts(database);
+  await dropUnusedPromptTexts(database);
   await forgetTraces(database, forgetting);
   const samples = all
     .flatMap(([, { texts }]) => texts)
@@ -209,17 +209,17 @@ async function emptyConversation(
   const subAgents = await listSubAgentLanes(database, conversation);
   const lanes = [...subAgents, conversation];
   const turns = await listTurns(database, lanes);
-  const elsewhere = await findOutsideQuestions(database, turns, lanes);
+  const elsewhere = await findCrossChatQuestions(database, turns, lanes);
   const parts = await listPartsWithText(database, { turns, seqs, people: [] });
   let rows = await forgetParts(database, parts, MARKS.forgotten);
   const phrases = texts.filter((text) => text.length >= SAMPLE_LENGTH);
-  rows += await forgetOutsideQuestions(database, elsewhere, phrases, MARKS.forgotten);
+  rows += await forgetCrossChatQuestions(database, elsewhere, phrases, MARKS.forgotten);
   let cronJobs = 0;
   for (const lane of lanes) {
     await dropDeadLetters(database, OF_CONVERSATION, getForgottenTable('outbox').of, {
       conversation: lane,
     });
-    const counts = await emptyLane(database, lane, MARKS.forgotten);
+    const counts = await clearLaneText(database, lane, MARKS.forgotten);
     cronJobs += counts.get('cron_job') ?? 0;
     rows += sumCounts(counts, (table) => table !== 'cron_job' && table !== 'inbox');
   }
@@ -267,9 +267,9 @@ async function stopTurnsOfPerson(
   });
 }
 
-const DROP_ALL_LETTERS = buildLetterDeletion(OF_CONVERSATION, getForgottenTable('outbox').of);
+const DROP_ALL_LETTERS = buildDeadLetterDeletion(OF_CONVERSATION, getForgottenTable('outbox').of);
 
-const DROP_THEIR_LETTERS = buildLetterDeletion(
+const DROP_THEIR_LETTERS = buildDeadLetterDeletion(
   'id in (select value from json_each(:turns))',
   'id is null',
 );

@@ -10,14 +10,14 @@ import {
 } from '../database.ts';
 import { INBOX_COLUMNS, type InboxRow, MARKS, type MessageRow, readInboxRow } from '../rows.ts';
 import {
-  findOutsideQuestions,
-  forgetOutsideQuestions,
+  findCrossChatQuestions,
+  forgetCrossChatQuestions,
   forgetParts,
   listPartsWithText,
   listTurns,
 } from './carried-words.ts';
 import { dropDeadLetters, removeText } from './copies.ts';
-import { emptyLane, sumCounts } from './empty-lane.ts';
+import { clearLaneText, sumCounts } from './empty-lane.ts';
 import { FORGOTTEN_TABLES, type ForgottenTable, rewriteRows } from './forgotten-tables.ts';
 import { createPhraseRedactor, type Redact } from './phrase-redactor.ts';
 
@@ -62,7 +62,7 @@ export async function redactPersonInGroup(
   const mark = MARKS.forgotten;
   const lanes = await listSubAgentsOfTurns(database, [...said.turns]);
   const turns = [...said.turns, ...(await listTurns(database, lanes))];
-  const elsewhere = await findOutsideQuestions(database, turns, [conversation]);
+  const elsewhere = await findCrossChatQuestions(database, turns, [conversation]);
   const parts = await listPartsWithText(database, { turns, seqs, people: [] });
   const lists = { turns: encodeJson(turns), seqs: encodeJson(seqs), persons: encodeJson(persons) };
   const values: ParameterValues = { conversation, ...lists };
@@ -75,7 +75,7 @@ export async function redactPersonInGroup(
   let cronJobs = 0;
   for (const lane of lanes) {
     // Sub-agents send to the group's chat, so their parts and files are already covered.
-    const counts = await emptyLane(database, lane, mark, {
+    const counts = await clearLaneText(database, lane, mark, {
       tables: ['outbox', 'agent_file'],
     });
     rows += sumCounts(counts, (table) => table !== 'inbox');
@@ -85,7 +85,7 @@ export async function redactPersonInGroup(
     if (table.table === 'cron_job') cronJobs += count;
     else if (table.table !== 'inbox') rows += count;
   }
-  rows += await forgetOutsideQuestions(database, elsewhere, phrases, mark);
+  rows += await forgetCrossChatQuestions(database, elsewhere, phrases, mark);
   return { rows, cronJobs };
 }
 

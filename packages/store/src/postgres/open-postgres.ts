@@ -8,15 +8,15 @@ import {
   type WriteTransaction,
 } from '../database.ts';
 import {
-  type Acquire,
+  type AcquireConnection,
   createPoolSql,
   NamedStatements,
   type PendingQuery,
   type PooledConnection,
   type PostgresQuery,
   type PreparedStatements,
-  type QueryAnswer,
   QueryBatch,
+  type QueryResponse,
   runTransaction,
   type TypeParserLookup,
 } from './query-batch.ts';
@@ -81,8 +81,8 @@ export async function openPostgres({
     return true;
   };
   const [lend, lendUrgent] = [
-    createAcquire(pool, getTypeParser, look),
-    createAcquire(urgent, getTypeParser, look),
+    createConnectionAcquirer(pool, getTypeParser, look),
+    createConnectionAcquirer(urgent, getTypeParser, look),
   ];
   const ms = querySeconds * 1000;
   const reading = createPoolSql(named, lend, ms);
@@ -146,11 +146,11 @@ const BEGIN: Readonly<Record<'direct' | 'pooled', readonly PostgresQuery[]>> = {
  * long. Idle connections that last answered before that query are considered broken too and are no
  * longer lent.
  */
-function createAcquire(
+function createConnectionAcquirer(
   pool: Pool,
   parserOf: TypeParserLookup,
   look: (lent: PooledConnection) => Promise<boolean>,
-): Acquire {
+): AcquireConnection {
   const prepared = new WeakMap<PoolClient, PreparedStatements>();
   const heard = new WeakMap<PoolClient, number>();
   const kinds = new WeakMap<PoolClient, keyof typeof BEGIN>();
@@ -179,7 +179,7 @@ function createAcquire(
       client.query(new QueryBatch(waiting, connection));
       waiting = [];
     };
-    const ask = (question: PostgresQuery): Promise<QueryAnswer> =>
+    const ask = (question: PostgresQuery): Promise<QueryResponse> =>
       new Promise((resolve, reject) => {
         if (lost !== undefined) return reject(lost);
         const isNamed = kinds.get(client) === 'direct';

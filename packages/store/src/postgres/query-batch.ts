@@ -12,13 +12,13 @@ import {
  * same event loop turn are sent together.
  */
 export interface PooledConnection {
-  ask(question: PostgresQuery): Promise<QueryAnswer>;
+  ask(question: PostgresQuery): Promise<QueryResponse>;
   begin(): Promise<unknown>;
   release(): void;
 }
 
 /** Borrows a connection on which each result may take up to `ms` milliseconds. */
-export type Acquire = (ms: number) => Promise<PooledConnection>;
+export type AcquireConnection = (ms: number) => Promise<PooledConnection>;
 
 /** A statement; `name` is set if connections may keep it prepared. */
 export interface PostgresQuery {
@@ -29,7 +29,7 @@ export interface PostgresQuery {
 
 type BindableValue = Buffer | string | null;
 
-export interface QueryAnswer {
+export interface QueryResponse {
   readonly rows: unknown[];
   /** The command named in the reply: `INSERT`, `SELECT`, `COMMIT` … */
   readonly command: string;
@@ -38,7 +38,7 @@ export interface QueryAnswer {
 
 export interface PendingQuery {
   readonly question: PostgresQuery;
-  resolve(answer: QueryAnswer): void;
+  resolve(answer: QueryResponse): void;
   reject(reason: unknown): void;
 }
 
@@ -75,7 +75,7 @@ export class QueryBatch extends Query {
   readonly #asked: readonly PendingQuery[];
   readonly #prepared: PreparedStatements;
   readonly #parserOf: TypeParserLookup;
-  readonly #answers: QueryAnswer[] = [];
+  readonly #answers: QueryResponse[] = [];
   /** The columns of the statement whose result is arriving. */
   #columns: ResultColumns = NO_COLUMNS;
   #rows: unknown[] = [];
@@ -197,14 +197,14 @@ export class NamedStatements {
   }
 }
 
-type AskServer = (question: PostgresQuery) => Promise<QueryAnswer>;
+type SendQuery = (question: PostgresQuery) => Promise<QueryResponse>;
 
 /** Runs queries on one connection, or on any connection in the pool. */
 class PostgresSql implements Sql {
   readonly #named: NamedStatements;
-  readonly #ask: AskServer;
+  readonly #ask: SendQuery;
 
-  constructor(named: NamedStatements, ask: AskServer) {
+  constructor(named: NamedStatements, ask: SendQuery) {
     this.#named = named;
     this.#ask = ask;
   }
@@ -232,7 +232,7 @@ class PostgresSql implements Sql {
 }
 
 /** Runs queries outside of transactions, each on any free connection. */
-export function createPoolSql(named: NamedStatements, lend: Acquire, ms: number): Sql {
+export function createPoolSql(named: NamedStatements, lend: AcquireConnection, ms: number): Sql {
   return new PostgresSql(named, async (question) => {
     const lent = await lend(ms);
     try {
@@ -249,13 +249,13 @@ export function createPoolSql(named: NamedStatements, lend: Acquire, ms: number)
  */
 export async function runTransaction<T>(
   named: NamedStatements,
-  lend: () => ReturnType<Acquire>,
+  lend: () => ReturnType<AcquireConnection>,
   work: (sql: Sql) => Promise<T>,
 ): Promise<T> {
   const lent = await lend();
   const answers: Promise<void>[] = [];
   const failures: unknown[] = [];
-  const heard: AskServer = (question) => noted(lent.ask(question));
+  const heard: SendQuery = (question) => noted(lent.ask(question));
   const noted = <T>(answer: Promise<T>): Promise<T> => {
     answers.push(
       answer.then(

@@ -17,7 +17,7 @@ type SavepointStatement = 'savepoint one' | 'release one' | 'rollback to one';
 /** Resolves one caller's promise; called once the shared commit is on disk. */
 type ResolveCaller = () => void;
 
-interface GroupMember {
+interface PendingTransaction {
   readonly durability: Durability;
   /**
    * Runs the caller's work and resolves to a function that delivers the result after the commit.
@@ -35,7 +35,7 @@ interface GroupMember {
 export class GroupCommit {
   readonly #withConnection: (use: (sql: Sql) => Promise<void>) => Promise<void>;
   readonly #control: TransactionControl;
-  #members: GroupMember[] = [];
+  #members: PendingTransaction[] = [];
   #scheduled = false;
 
   /** `withConnection` keeps other work from using the only connection in the meantime. */
@@ -92,7 +92,7 @@ export class GroupCommit {
     if (this.#members.length > 0) this.#schedule();
   }
 
-  async #commit(group: readonly GroupMember[], sql: Sql): Promise<ResolveCaller[]> {
+  async #commit(group: readonly PendingTransaction[], sql: Sql): Promise<ResolveCaller[]> {
     const strict = group.some(({ durability }) => durability === 'power-cut');
     this.#control.survive(strict ? 'power-cut' : 'process');
     this.#control.run('begin immediate');
@@ -110,7 +110,7 @@ export class GroupCommit {
     }
   }
 
-  async #attempt(member: GroupMember, sql: Sql): Promise<ResolveCaller> {
+  async #attempt(member: PendingTransaction, sql: Sql): Promise<ResolveCaller> {
     this.#control.run('savepoint one');
     try {
       const answer = await member.work(sql);

@@ -14,7 +14,7 @@ export function listMigrationStatements(
   dialect: Database['dialect'],
 ): readonly string[] {
   const texts = TABLE_LIST.flatMap(([name, table]) => {
-    const create = buildCreateTable(name, table, migration);
+    const create = buildCreateTableStatement(name, table, migration);
     const isNew = (table.since ?? FIRST) === migration;
     const stated = table.later?.[migration] ?? [];
     const later = typeof stated === 'function' ? stated(dialect, create) : stated;
@@ -23,12 +23,12 @@ export function listMigrationStatements(
       ? []
       : Object.entries(table.columns).filter(([, column]) => column.since === migration);
     return [
-      ...(isNew ? [create, ...listCreateIndexes(name, table, migration)] : []),
+      ...(isNew ? [create, ...listCreateIndexStatements(name, table, migration)] : []),
       ...added.map(
         ([column, { sql }]) =>
-          `alter table ${getNameAt(name, table, migration)} add column ${column} ${sql}`,
+          `alter table ${getNameAtMigration(name, table, migration)} add column ${column} ${sql}`,
       ),
-      ...listRenames(name, table, migration, dialect),
+      ...listRenameStatements(name, table, migration, dialect),
       ...later,
     ];
   });
@@ -41,7 +41,7 @@ export function listMigrationStatements(
 }
 
 /** Returns the name that a table or column had after a migration. */
-function getNameAt(
+function getNameAtMigration(
   name: string,
   { formerly }: Pick<Table, 'formerly'> | Pick<Column, 'formerly'>,
   migration: number,
@@ -53,25 +53,34 @@ function getNameAt(
  * An index name starts with the table's name, except for indexes that had another prefix from the
  * beginning.
  */
-function getIndexNameAt(index: string, name: string, table: Table, migration: number): string {
-  const then = getNameAt(name, table, migration);
+function getIndexNameAtMigration(
+  index: string,
+  name: string,
+  table: Table,
+  migration: number,
+): string {
+  const then = getNameAtMigration(name, table, migration);
   return index.startsWith(`${name}_`) ? `${then}${index.slice(name.length)}` : index;
 }
 
 /** Lists the statements that create a table's indexes as they were after a migration. */
-function listCreateIndexes(name: string, table: Table, migration: number): readonly string[] {
-  const then = getNameAt(name, table, migration);
+function listCreateIndexStatements(
+  name: string,
+  table: Table,
+  migration: number,
+): readonly string[] {
+  const then = getNameAtMigration(name, table, migration);
   return Object.entries(table.indexes ?? {}).map(([index, columns]) => {
     const text = Object.entries(table.columns).reduce(
       (text, [column, described]) =>
         text.replaceAll(
           new RegExp(String.raw`\b${column}\b`, 'g'),
-          getNameAt(column, described, migration),
+          getNameAtMigration(column, described, migration),
         ),
       columns,
     );
     const [unique, rest] = /^(unique )?(.*)$/.exec(text)?.slice(1) ?? [];
-    return `create ${unique ?? ''}index ${getIndexNameAt(index, name, table, migration)} on ${then} ${rest}`;
+    return `create ${unique ?? ''}index ${getIndexNameAtMigration(index, name, table, migration)} on ${then} ${rest}`;
   });
 }
 
@@ -79,7 +88,7 @@ function listCreateIndexes(name: string, table: Table, migration: number): reado
  * Lists the statements that rename a table and its columns. In both databases, keys, references and
  * index conditions follow a rename automatically.
  */
-function listRenames(
+function listRenameStatements(
   name: string,
   table: Table,
   migration: number,
@@ -93,7 +102,7 @@ function listRenames(
   if (table.formerly?.until !== migration) return columns;
   const indexes = Object.keys(table.indexes ?? {}).map((index) => ({
     index,
-    was: getIndexNameAt(index, name, table, migration - 1),
+    was: getIndexNameAtMigration(index, name, table, migration - 1),
   }));
   return [
     `alter table ${table.formerly.name} rename to ${name}`,
@@ -103,19 +112,19 @@ function listRenames(
       ? indexes.map(({ index, was }) => `alter index ${was} rename to ${index}`)
       : [
           ...indexes.map(({ was }) => `drop index ${was}`),
-          ...listCreateIndexes(name, table, migration),
+          ...listCreateIndexStatements(name, table, migration),
         ]),
   ];
 }
 
 /** Builds the statement that creates a table as it was after a migration. */
-function buildCreateTable(name: string, table: Table, migration: number): string {
+function buildCreateTableStatement(name: string, table: Table, migration: number): string {
   const { columns, key = [], unique } = table;
   const then = (names: readonly string[]): readonly string[] =>
     names.flatMap((column) => {
       const described = columns[column];
       const isThere = described !== undefined && (described.since ?? 0) <= migration;
-      return isThere ? [getNameAt(column, described, migration)] : [];
+      return isThere ? [getNameAtMigration(column, described, migration)] : [];
     });
   const keyThen = then(key);
   const lines = [
@@ -125,11 +134,11 @@ function buildCreateTable(name: string, table: Table, migration: number): string
     ...(keyThen.length > 0 ? [`primary key (${keyThen.join(', ')})`] : []),
     ...(unique === undefined ? [] : [`unique (${then(unique).join(', ')})`]),
   ];
-  return `create table ${getNameAt(name, table, migration)} (\n    ${lines.join(',\n    ')}\n  )`;
+  return `create table ${getNameAtMigration(name, table, migration)} (\n    ${lines.join(',\n    ')}\n  )`;
 }
 
 /** Creates the table that records the migrations, if it is missing. */
-export const MAKE_LEDGER = buildCreateTable(
+export const MAKE_LEDGER = buildCreateTableStatement(
   'if not exists parley_migration',
   TABLES.parley_migration,
   FIRST,

@@ -2,8 +2,8 @@ import { type Database, defineDynamicStatement } from '../database.ts';
 import type { Column } from '../tables/table.ts';
 import { TABLES, TABLES_IN_BACKUP, type TableName } from '../tables.ts';
 
-type FilledValue = string | number | Uint8Array | null;
-type FilledRow = Readonly<Record<string, FilledValue>>;
+type FixtureValue = string | number | Uint8Array | null;
+type FixtureRow = Readonly<Record<string, FixtureValue>>;
 
 const CHAT = { channel: 'telegram', account: 'default', chat_id: '-7' };
 const TEXT = 'O\'Hara said "no"\nand\tleft: Grüße, 你好 🦜';
@@ -14,7 +14,7 @@ const message = (message_id: string, conversation_id: string, state: string, tur
 });
 
 /** Values on which tests depend; other tables and columns get arbitrary values. */
-const GIVEN: Readonly<Partial<Record<TableName, readonly FilledRow[]>>> = {
+const GIVEN: Readonly<Partial<Record<TableName, readonly FixtureRow[]>>> = {
   conversation: ['c1', 'c2'].map((id) => ({
     ...{ id, epoch: 7, session: 2, lease_owner: 'worker-1', lease_until: 900 },
   })),
@@ -57,10 +57,10 @@ const FILLED = TABLES_IN_BACKUP.filter((table) => table !== 'file_piece');
 
 /** At least one row for each table in a backup, in an order that foreign keys allow. */
 const ROWS = FILLED.flatMap((table) =>
-  (GIVEN[table] ?? [{}]).map((given) => ({ table, row: fillRow(table, given) })),
+  (GIVEN[table] ?? [{}]).map((given) => ({ table, row: createFixtureRow(table, given) })),
 );
 
-function fillRow(table: TableName, given: FilledRow): FilledRow {
+function createFixtureRow(table: TableName, given: FixtureRow): FixtureRow {
   const filled = Object.entries<Column>(TABLES[table].columns).flatMap(([name, column]) => {
     const value = given[name] ?? createRequiredValue(column);
     return value === null ? [] : [[name, value] as const];
@@ -69,7 +69,7 @@ function fillRow(table: TableName, given: FilledRow): FilledRow {
 }
 
 /** Creates a value for a column that requires one, and returns null for other columns. */
-function createRequiredValue({ sql, words }: Column): FilledValue {
+function createRequiredValue({ sql, words }: Column): FixtureValue {
   if (!sql.includes('not null') || sql.includes('default')) return null;
   if (sql.includes('references')) return createReferredValue(sql);
   if (words === 'json') return JSON.stringify({ text: TEXT });
@@ -78,7 +78,7 @@ function createRequiredValue({ sql, words }: Column): FilledValue {
 }
 
 /** Creates a reference to the first row of another table. */
-function createReferredValue(sql: string): FilledValue {
+function createReferredValue(sql: string): FixtureValue {
   if (sql.includes('references conversation')) return 'c1';
   return sql.includes('references turn') ? 't1' : sql.includes('references soul') ? '{}' : 1;
 }
@@ -95,7 +95,7 @@ export async function fillTables(database: Database): Promise<void> {
 }
 
 /** Reads all rows of the tables that `fillTables` fills, by table. */
-export async function readFilledRows(
+export async function readFixtureRows(
   database: Database,
 ): Promise<Readonly<Record<string, readonly string[]>>> {
   const found: Record<string, readonly string[]> = {};

@@ -9,7 +9,7 @@ import { openStore } from '../open-store.ts';
 import { openSqlite } from '../sqlite/open-sqlite.ts';
 import { readSchema } from './databases.ts';
 import { createEmptyTables, openMemoryStore, writeEmptyDatabase } from './memory-store.ts';
-import { createMessage, createRouteTo } from './messages.ts';
+import { createMessage, createTestRoute } from './messages.ts';
 
 describe('an in-memory store for tests', () => {
   it('[D15] creates the same tables in memory as the migrations', async () => {
@@ -31,8 +31,8 @@ describe('an in-memory store for tests', () => {
       await openMemoryStore({ clock: () => 0 }),
     ];
     await one.inbox.accept(createMessage('m1'));
-    expect(await one.inbox.recent(createRouteTo('c1'), 9)).toHaveLength(1);
-    expect(await other.inbox.recent(createRouteTo('c1'), 9)).toEqual([]);
+    expect(await one.inbox.recent(createTestRoute('c1'), 9)).toHaveLength(1);
+    expect(await other.inbox.recent(createTestRoute('c1'), 9)).toEqual([]);
     await one.close();
     await other.close();
   });

@@ -9,7 +9,7 @@ import { UsageGrouping } from '../usage.ts';
 const WEB = { channel: 'web', account: 'default' } as const;
 
 /** The chat, lane and route of test messages have one short name in common. */
-export function createRouteTo(chatId: string, threadId?: string): ReplyRoute {
+export function createTestRoute(chatId: string, threadId?: string): ReplyRoute {
   const target = { dialect: 'plain', maxLength: 4096, unit: 'utf16' } as const;
   return { ...WEB, chatId, ...(threadId === undefined ? {} : { threadId }), target };
 }
@@ -22,7 +22,7 @@ export function createMessage(
 ): AdmittedMessage {
   return {
     conversationId: `web:${chatId}`,
-    route: createRouteTo(chatId, more.threadId),
+    route: createTestRoute(chatId, more.threadId),
     receivedAt: more.at ?? 0,
     message: {
       ...WEB,
@@ -40,7 +40,7 @@ export function createMessage(
 
 /** Creates a part for the chat, with the same text with and without markup. */
 export function createPart(text: string, chatId = 'c1'): NewPart {
-  return { route: createRouteTo(chatId), body: { text, plain: text } };
+  return { route: createTestRoute(chatId), body: { text, plain: text } };
 }
 
 /** Creates a commit that answers with the given parts and adds an entry to the history. */
@@ -69,7 +69,7 @@ export async function startTurn(
 }
 
 /** Claims the next turn, which must exist, as a worker does after a commit. */
-export async function claimTurnOf(
+export async function claimNextTurn(
   store: Store,
   lease: Lease,
   turnId: string,
@@ -85,12 +85,12 @@ export function listMessageIds(turn: ClaimedTurn): readonly string[] {
 }
 
 /** Runs all the work around a turn in separate chats, except for delivering messages. */
-export async function doTurnWork(store: Store): Promise<void> {
-  await doSubAgentWork(store);
-  await doApprovals(store);
-  await doSummaries(store);
-  await doLists(store);
-  await doReplacing(store);
+export async function runTurnWork(store: Store): Promise<void> {
+  await runSubAgentWork(store);
+  await runApprovalWork(store);
+  await runSummaryWork(store);
+  await runMiscellaneousWork(store);
+  await runReplacementWork(store);
   await doRewinding(store);
 }
 
@@ -102,7 +102,7 @@ async function doRewinding(store: Store): Promise<void> {
     await store.lanes.release(lease);
   }
   const chat = { ...WEB, chatId: 'c9' };
-  const branch = { conversationId: 'web:c10', route: createRouteTo('c10'), by: 'Ann' };
+  const branch = { conversationId: 'web:c10', route: createTestRoute('c10'), by: 'Ann' };
   const source = await store.branches.source('web:c9', { kind: 'exchanges', count: 1 });
   if (source === null || source === 'unknown') throw new Error('web:c9 has no history.');
   const { mode, model } = source;
@@ -117,7 +117,7 @@ async function doRewinding(store: Store): Promise<void> {
   await store.conversations.rewind('web:c9', { kind: 'exchanges', count: 1 }, 0);
 }
 
-async function doReplacing(store: Store): Promise<void> {
+async function runReplacementWork(store: Store): Promise<void> {
   const file = { kind: 'image', ref: 'f' } as const;
   const first = createMessage('r1', 'c8');
   const files = [new Uint8Array(1)];
@@ -128,7 +128,7 @@ async function doReplacing(store: Store): Promise<void> {
   await store.inbox.accept({ ...again, message: { ...again.message, replaces: 'r1' } });
 }
 
-async function doSubAgentWork(store: Store): Promise<void> {
+async function runSubAgentWork(store: Store): Promise<void> {
   await store.inbox.accept(createMessage('s1', 'c5'));
   await startTurn(store, 't5', 'web:c5');
   const order = { turnId: 't5', title: 't', task: 't', reader: 'owner', text: 'w' } as const;
@@ -144,7 +144,7 @@ async function doSubAgentWork(store: Store): Promise<void> {
   await store.inbox.command(createMessage('s2', 'c5'), (command) => command.stop());
 }
 
-async function doApprovals(store: Store): Promise<void> {
+async function runApprovalWork(store: Store): Promise<void> {
   await store.inbox.accept(createMessage('a1', 'c6'));
   const { lease } = await startTurn(store, 't7', 'web:c6');
   const asked: NewApproval = {
@@ -177,7 +177,7 @@ async function doApprovals(store: Store): Promise<void> {
   await store.inbox.command(createMessage('a5', 'c6'), (command) => command.runPlan(null, 'go'));
 }
 
-async function doSummaries(store: Store): Promise<void> {
+async function runSummaryWork(store: Store): Promise<void> {
   const place = { conversationId: 'web:c6', session: 0, reader: 'owner' };
   const history: SummaryTask = { ...place, kind: 'history', mark: '0' };
   const by = { by: 'one', now: 0, claimMs: 9, impatient: true };
@@ -194,7 +194,7 @@ async function doSummaries(store: Store): Promise<void> {
   await store.transcript.messagesBehind(place, 1, 5);
 }
 
-async function doLists(store: Store): Promise<void> {
+async function runMiscellaneousWork(store: Store): Promise<void> {
   const place = { conversationId: 'web:c6', session: 0 };
   await store.pins.fix(place, 'k', 'v', 0);
   await store.todos.replace(place, [{ text: 't', state: 'open' }], 0);
@@ -235,7 +235,7 @@ export async function fillAllTables(store: Store, at: number, chat: string, id: 
   );
   if (started.kind !== 'turn') throw new Error(`no turn: ${started.kind}`);
   const { lease, turn } = started;
-  await store.prompts.record(createPromptOf(turnId, chat, at));
+  await store.prompts.record(createTestPrompt(turnId, chat, at));
   await store.turns.appendStep(lease, turnId, { index: 0, content: { text: LONG } }, at);
   const usage = { model: 'm', inputTokens: 9, outputTokens: 9, costUsd: null };
   const account = { day: new Date(at).toISOString().slice(0, 10), personId: chat, groupId: null };
@@ -249,13 +249,13 @@ export async function fillAllTables(store: Store, at: number, chat: string, id: 
   const place = { conversationId, session: turn.session };
   await store.pins.fix(place, 'k', 'v', at);
   await store.lanes.release(lease);
-  const due = (await store.outbox.next(createRouteTo(chat)))?.part.id ?? '';
+  const due = (await store.outbox.next(createTestRoute(chat)))?.part.id ?? '';
   await store.outbox.markSending(due, at);
   await store.outbox.markSent(due, `p-${id}`, at);
   return turnId;
 }
 
-function createPromptOf(turnId: string, chatId: string, at: number) {
+function createTestPrompt(turnId: string, chatId: string, at: number) {
   const who = { chatType: 'direct', personId: 'u', personName: 'Bo' } as const;
   const layer = { layer: 'l', source: 's', cut: null, tokens: 1 };
   const common = { ...layer, placement: 'system', audience: { kind: 'everyone' } } as const;

@@ -1,11 +1,16 @@
-import { formatCounted, formatDuration, type StepFacts, type TimelineEntry } from '@parley/core';
+import { formatDuration, pluralize, type StepInfo, type TimelineEntry } from '@parley/core';
 import type { Approval } from '../approval-rows.ts';
 import { HOOK_AGENT } from '../conversations.ts';
 import type { Takeover } from '../takeovers.ts';
-import type { MessageFacts, TakenFacts, TimedStep, TurnFacts } from './message-facts.ts';
-import { createDurationEntry, createMomentEntry, dropAbsent } from './timeline-entry.ts';
+import type {
+  AcceptedMessageRecord,
+  MessageRecord,
+  MessageTurnRecord,
+  TimedStep,
+} from './message-facts.ts';
+import { createDurationEntry, createMomentEntry, dropAbsentItems } from './timeline-entry.ts';
 
-const TRIGGERS: Readonly<Record<NonNullable<TakenFacts['trigger']>, string>> = {
+const TRIGGERS: Readonly<Record<NonNullable<AcceptedMessageRecord['trigger']>, string>> = {
   boot: 'added by Parley after its start',
   'sub-agent': 'added by Parley: a task for a sub-agent, or its result',
   heartbeat: 'added by Parley: a standing task',
@@ -16,12 +21,12 @@ const TRIGGERS: Readonly<Record<NonNullable<TakenFacts['trigger']>, string>> = {
  * Lists the stages of a message on its way from the platform to the inbox: written, received,
  * allowed, stored.
  */
-export function listArrivalEntries(facts: MessageFacts): readonly TimelineEntry[] {
+export function listArrivalEntries(facts: MessageRecord): readonly TimelineEntry[] {
   const { sentAt, receivedAt, fate } = facts;
   const late = sentAt === null ? 0 : receivedAt - sentAt;
-  return dropAbsent([
+  return dropAbsentItems([
     sentAt !== null && createMomentEntry('platform', sentAt, 'written, according to the platform'),
-    createMomentEntry('ingress', receivedAt, describeReceived(facts, late)),
+    createMomentEntry('ingress', receivedAt, describeReceipt(facts, late)),
     ...listDecisionEntries(facts),
     fate.kind === 'taken' &&
       createMomentEntry('inbox', receivedAt, `stored for ${fate.conversationId}`),
@@ -55,17 +60,19 @@ export function listTakeoverEntries(
 const LATE_MS = 1_500;
 
 /** Whether this is a run for a hook event (H09). */
-export function isHookRun({ agent }: NonNullable<TakenFacts['run']>): boolean {
+export function isHookRun({ agent }: NonNullable<AcceptedMessageRecord['run']>): boolean {
   return agent.startsWith(HOOK_AGENT);
 }
 
-function describeReceived({ fate }: MessageFacts, late: number): string {
+function describeReceipt({ fate }: MessageRecord, late: number): string {
   const after = late > LATE_MS ? `, ${formatDuration(late)} after it was written` : '';
   if (fate.kind === 'not-taken') return `received${after}`;
   const { repeats, trigger, run } = fate;
   if (run !== null && isHookRun(run)) return 'received by a hook';
   const again =
-    repeats === 0 ? '' : `; sent again ${formatTimes(repeats)} and dropped as a duplicate`;
+    repeats === 0
+      ? ''
+      : `; sent again ${formatRepetitionCount(repeats)} and dropped as a duplicate`;
   return `${trigger === null ? `received${after}` : TRIGGERS[trigger]}${again}`;
 }
 
@@ -73,7 +80,11 @@ function describeReceived({ fate }: MessageFacts, late: number): string {
  * Describes why the message was allowed, why it gets an answer, and from which agent; one stored
  * reason contains all three.
  */
-function listDecisionEntries({ reason, receivedAt, fate }: MessageFacts): readonly TimelineEntry[] {
+function listDecisionEntries({
+  reason,
+  receivedAt,
+  fate,
+}: MessageRecord): readonly TimelineEntry[] {
   if (reason === null) return [];
   if (fate.kind === 'not-taken') {
     const verdict = fate.outcome === 'refused' ? 'refused' : 'not answered';
@@ -82,7 +93,7 @@ function listDecisionEntries({ reason, receivedAt, fate }: MessageFacts): readon
     ];
   }
   const [access = '', activation, agent] = reason.split('; ');
-  return dropAbsent([
+  return dropAbsentItems([
     createMomentEntry('access', receivedAt, `allowed: ${access}`),
     activation !== undefined &&
       createMomentEntry('access', receivedAt, `needs an answer: ${activation}`),
@@ -92,14 +103,14 @@ function listDecisionEntries({ reason, receivedAt, fate }: MessageFacts): readon
 
 /** Describes how long the message waited for its turn, and why. */
 export function listLaneEntries(
-  { receivedAt }: Pick<MessageFacts, 'receivedAt'>,
-  fate: TakenFacts,
+  { receivedAt }: Pick<MessageRecord, 'receivedAt'>,
+  fate: AcceptedMessageRecord,
   now: number,
 ): readonly TimelineEntry[] {
   const { settlesAt, files, turn, interruptions } = fate;
   const takenAt = fate.claimedAt ?? turn?.startedAt ?? null;
-  const wasEnded = `its turn was interrupted ${formatTimes(interruptions)} by a later message`;
-  return dropAbsent([
+  const wasEnded = `its turn was interrupted ${formatRepetitionCount(interruptions)} by a later message`;
+  return dropAbsentItems([
     settlesAt !== null &&
       createDurationEntry(
         'lane',
@@ -114,7 +125,7 @@ export function listLaneEntries(
 }
 
 function createWaitEntry(
-  fate: TakenFacts,
+  fate: AcceptedMessageRecord,
   receivedAt: number,
   takenAt: number | null,
   now: number,
@@ -146,7 +157,7 @@ function createWaitEntry(
 
 /** Describes what a waiting message is waiting for. */
 export function describeWaitReason(
-  { before, settlesAt, files, takeovers }: TakenFacts,
+  { before, settlesAt, files, takeovers }: AcceptedMessageRecord,
   now: number,
 ): string {
   const led = takeovers.find(({ endedAt, until }) => endedAt === null && until > now);
@@ -163,13 +174,13 @@ export function describeWaitReason(
   return 'waits for a worker';
 }
 
-function formatTimes(count: number): string {
+function formatRepetitionCount(count: number): string {
   return count === 1 ? 'once' : `${count} times`;
 }
 
 /** Lists the stages of a turn from its start to its commit. */
-export function listTurnEntries(turn: TurnFacts): readonly TimelineEntry[] {
-  if (turn.written !== null) return [createWrittenEntry(turn, turn.written)];
+export function listTurnEntries(turn: MessageTurnRecord): readonly TimelineEntry[] {
+  if (turn.written !== null) return [createPageReplyEntry(turn, turn.written)];
   return [
     ...listRunEntries(turn),
     ...listPostponementEntries(turn),
@@ -180,9 +191,9 @@ export function listTurnEntries(turn: TurnFacts): readonly TimelineEntry[] {
   ];
 }
 
-function createWrittenEntry(
-  { startedAt }: TurnFacts,
-  { by, as }: NonNullable<TurnFacts['written']>,
+function createPageReplyEntry(
+  { startedAt }: MessageTurnRecord,
+  { by, as }: NonNullable<MessageTurnRecord['written']>,
 ): TimelineEntry {
   const whose = as === 'agent' ? 'in the name of the agent' : 'under their own name';
   return {
@@ -191,7 +202,11 @@ function createWrittenEntry(
   };
 }
 
-function listRunEntries({ runs, startedAt, attempts }: TurnFacts): readonly TimelineEntry[] {
+function listRunEntries({
+  runs,
+  startedAt,
+  attempts,
+}: MessageTurnRecord): readonly TimelineEntry[] {
   if (runs.length === 0) {
     const again = attempts > 1 ? `, ${attempts} times in all` : '';
     return [createMomentEntry('turn', startedAt, `started${again}`)];
@@ -213,7 +228,7 @@ function listPostponementEntries({
   putOffSince,
   putOffUntil,
   reason,
-}: TurnFacts): readonly TimelineEntry[] {
+}: MessageTurnRecord): readonly TimelineEntry[] {
   if (putOffSince === null) return [];
   const kept = createMomentEntry(
     'turn',
@@ -224,10 +239,10 @@ function listPostponementEntries({
   return [{ ...kept, ...(reason !== null && { detail: reason }), mark: 'open' }];
 }
 
-function listPromptEntries({ prompt, turnId }: TurnFacts): readonly TimelineEntry[] {
+function listPromptEntries({ prompt, turnId }: MessageTurnRecord): readonly TimelineEntry[] {
   if (prompt === null) return [];
   const { at, layout, layers, characters, tokens } = prompt;
-  const size = `${formatCounted(layers, 'layer')}, ${characters} characters (about ${tokens} tokens) with tools and history`;
+  const size = `${pluralize(layers, 'layer')}, ${characters} characters (about ${tokens} tokens) with tools and history`;
   return [
     {
       ...createMomentEntry('prompt', at, `${size}, layout ${layout}`),
@@ -247,20 +262,20 @@ function createStepEntry({ startedAt, endedAt, facts }: TimedStep): TimelineEntr
   return facts.outcome === 'done' ? base : { ...base, mark: 'trouble' };
 }
 
-function describeStep(facts: StepFacts): string {
+function describeStep(facts: StepInfo): string {
   if (facts.kind === 'tool') {
     const outcome = facts.outcome === 'not-run' ? 'not run' : facts.outcome;
     return `${facts.tool}: ${outcome}`;
   }
   const { inputTokens, outputTokens, firstTokenMs, calls, ended } = facts;
   const { thoughtCharacters = 0, droppedCalls = 0 } = facts;
-  return dropAbsent([
+  return dropAbsentItems([
     `asked: ${inputTokens} tokens in, ${outputTokens} out`,
     firstTokenMs !== undefined && `first text after ${formatDuration(firstTokenMs)}`,
     thoughtCharacters > 0 && `reasoned, ${thoughtCharacters.toLocaleString('en-US')} characters`,
     calls.length > 0 && `calls ${calls.join(', ')}`,
     ended !== undefined && ENDED[ended],
-    droppedCalls > 0 && `${formatCounted(droppedCalls, 'call')} written as text and not run`,
+    droppedCalls > 0 && `${pluralize(droppedCalls, 'call')} written as text and not run`,
   ]).join('; ');
 }
 
@@ -274,7 +289,7 @@ function describeModelDetail({
   model,
   insteadOf,
   asked,
-}: Extract<StepFacts, { kind: 'model' }>): string {
+}: Extract<StepInfo, { kind: 'model' }>): string {
   const instead = insteadOf === undefined ? '' : ` instead of ${insteadOf}`;
   const again = asked === undefined ? '' : `, asked ${asked} times`;
   return `${model}${instead}${again}`;
@@ -316,7 +331,7 @@ function listEndEntries({
   startedAt,
   finishedAt,
   reason,
-}: TurnFacts): readonly TimelineEntry[] {
+}: MessageTurnRecord): readonly TimelineEntry[] {
   const detail = reason === null ? {} : { detail: reason };
   const took = (text: string) => ({ ...createMomentEntry('commit', finishedAt, text), ...detail });
   const whole =

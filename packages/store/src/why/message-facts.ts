@@ -1,4 +1,4 @@
-import type { StepFacts } from '@parley/core';
+import type { StepInfo } from '@parley/core';
 import type { Approval } from '../approval-rows.ts';
 import type { ChatKey } from '../conversations.ts';
 import { HEARTBEAT_LANE, isLane, OF_CHAT } from '../conversations.ts';
@@ -27,7 +27,7 @@ export interface WhyQuestion {
 }
 
 /** Everything that is stored about one message; times are in ms, or null if unknown. */
-export interface MessageFacts {
+export interface MessageRecord {
   readonly place: {
     readonly channel: string;
     readonly account: string;
@@ -40,16 +40,16 @@ export interface MessageFacts {
   readonly sentAt: number | null;
   /** Why the message was accepted or not. */
   readonly reason: string | null;
-  readonly fate: MessageFate;
+  readonly fate: MessageOutcome;
 }
 
 /** Either the message was not accepted, or it was accepted with this outcome. */
-type MessageFate =
+type MessageOutcome =
   | { readonly kind: 'not-taken'; readonly outcome: NotAcceptedOutcome }
-  | ({ readonly kind: 'taken' } & TakenFacts);
+  | ({ readonly kind: 'taken' } & AcceptedMessageRecord);
 
 /** A message that has a row in the inbox. */
-export interface TakenFacts {
+export interface AcceptedMessageRecord {
   readonly conversationId: string;
   /** The chat to which the answer goes. */
   readonly answeredIn: ChatKey;
@@ -63,17 +63,17 @@ export interface TakenFacts {
   readonly doneAt: number | null;
   readonly files: readonly string[];
   /** The turn that is running in the lane, unless it is the message's own turn. */
-  readonly before: Pick<TurnFacts, 'turnId' | 'startedAt' | 'isSuspended'> | null;
+  readonly before: Pick<MessageTurnRecord, 'turnId' | 'startedAt' | 'isSuspended'> | null;
   readonly run: Pick<HeartbeatRun, 'agent' | 'task' | 'state' | 'reason'> | null;
   readonly cronJob: string | null;
   /** The takeovers while the message was waiting or being answered, oldest first. */
   readonly takeovers: readonly Takeover[];
-  readonly turn: TurnFacts | null;
-  readonly parts: readonly PartFacts[];
+  readonly turn: MessageTurnRecord | null;
+  readonly parts: readonly PartRecord[];
 }
 
 /** The turn that claimed a message. */
-export interface TurnFacts {
+export interface MessageTurnRecord {
   readonly turnId: string;
   readonly state: TurnState;
   readonly reason: string | null;
@@ -90,12 +90,12 @@ export interface TurnFacts {
   /** Set if a person wrote the answer from the page (U12); null if the agent wrote it. */
   readonly written: { readonly by: string; readonly as: 'agent' | 'self' } | null;
   readonly runs: readonly TurnRun[];
-  readonly prompt: PromptFacts | null;
+  readonly prompt: PromptRecord | null;
   readonly steps: readonly TimedStep[];
   readonly approvals: readonly Approval[];
 }
 
-export interface PromptFacts {
+export interface PromptRecord {
   readonly at: number;
   readonly layout: string;
   readonly layers: number;
@@ -108,11 +108,11 @@ export interface PromptFacts {
 export interface TimedStep {
   readonly startedAt: number | null;
   readonly endedAt: number;
-  readonly facts: StepFacts;
+  readonly facts: StepInfo;
 }
 
 /** A part that was sent because of the message. */
-export interface PartFacts {
+export interface PartRecord {
   readonly id: string;
   /**
    * The part's index in the answer; null if it went to another chat, or if it answers a command.
@@ -135,7 +135,7 @@ export interface PartFacts {
 }
 
 /** A message that matches a query, whether it was accepted or not. */
-export interface FoundMessage extends ChatKey {
+export interface MessageMatch extends ChatKey {
   /** `turn`: a person wrote the text on the page, and it does not answer a message. */
   readonly table: 'inbox' | 'decision' | 'turn';
   readonly seq: number;
@@ -152,22 +152,22 @@ const RECENT_MESSAGES = 50;
 export async function findMessages(
   sql: Sql,
   { message, chat }: WhyQuestion,
-): Promise<readonly FoundMessage[]> {
-  if (message === 'last') return findNewest(sql, chat);
+): Promise<readonly MessageMatch[]> {
+  if (message === 'last') return findNewestMessage(sql, chat);
   const ofTurn = await sql.get(FIRST_OF_TURN, { turnId: message, ...toChatParameters(chat) });
   if (ofTurn !== undefined) return [ofTurn];
   const written = await sql.get(WRITTEN, { turnId: message, ...toChatParameters(chat) });
   if (written !== undefined) return [written];
-  const named = parseMessagePlace(message);
+  const named = parseMessageLocation(message);
   if (named !== null && (chat === undefined || isSameChat(named, chat))) {
-    const exactly = await findById(sql, named.messageId, named);
+    const exactly = await findMessagesById(sql, named.messageId, named);
     if (exactly.length > 0) return exactly;
   }
-  const there = await findById(sql, message, chat);
+  const there = await findMessagesById(sql, message, chat);
   if (there.length > 0 || chat === undefined) return there;
   // Runs of standing tasks have a separate lane; whether this chat received their alert is checked
   // later.
-  const anywhere = await findById(sql, message, undefined);
+  const anywhere = await findMessagesById(sql, message, undefined);
   return anywhere.filter(({ chatId }) => isLane(chatId, HEARTBEAT_LANE));
 }
 
@@ -179,20 +179,20 @@ export function isSameChat(one: ChatKey, other: ChatKey): boolean {
 }
 
 /** Parses `telegram:42/7` or `telegram/work:42/7`; the chat id ends at the last `/`. */
-function parseMessagePlace(name: string): (ChatKey & { readonly messageId: string }) | null {
+function parseMessageLocation(name: string): (ChatKey & { readonly messageId: string }) | null {
   const [, channel, account = 'default', chatId, messageId] =
     /^([a-z][a-z0-9-]*)(?:\/([^:/]+))?:(.+)\/([^/]+)$/.exec(name) ?? [];
   if (channel === undefined || chatId === undefined || messageId === undefined) return null;
   return { channel, account, chatId, messageId };
 }
 
-async function findById(
+async function findMessagesById(
   sql: Sql,
   messageId: string,
   chat: ChatKey | undefined,
-): Promise<readonly FoundMessage[]> {
+): Promise<readonly MessageMatch[]> {
   const rows = await sql.all(BY_ID, { messageId, ...toChatParameters(chat) });
-  const isTaken = (one: FoundMessage) => one.table === 'inbox';
+  const isTaken = (one: MessageMatch) => one.table === 'inbox';
   // A picture is in both tables if its album was only later addressed to the bot.
   return rows.filter(
     (row) => isTaken(row) || !rows.some((one) => isTaken(one) && isSameChat(one, row)),
@@ -203,7 +203,10 @@ async function findById(
  * Finds the newest message from a person that is not a command; if there is none, the newest
  * message of any kind.
  */
-async function findNewest(sql: Sql, chat: ChatKey | undefined): Promise<readonly FoundMessage[]> {
+async function findNewestMessage(
+  sql: Sql,
+  chat: ChatKey | undefined,
+): Promise<readonly MessageMatch[]> {
   const rows = await readNewestMessages(sql, RECENT_MESSAGES, chat);
   const said = rows.find(({ isSaid }) => isSaid === 1) ?? rows[0];
   return said === undefined ? [] : [foundOf(said)];
@@ -213,7 +216,7 @@ async function findNewest(sql: Sql, chat: ChatKey | undefined): Promise<readonly
 export async function listNewestMessages(
   sql: Sql,
   limit: number,
-): Promise<readonly FoundMessage[]> {
+): Promise<readonly MessageMatch[]> {
   return (await readNewestMessages(sql, limit, undefined)).slice(0, limit).map(foundOf);
 }
 
@@ -224,12 +227,12 @@ async function readNewestMessages(sql: Sql, limit: number, chat: ChatKey | undef
   return rows.toSorted((a, b) => b.at - a.at);
 }
 
-interface NewestMessageRow extends FoundMessage {
+interface NewestMessageRow extends MessageMatch {
   /** 1 if a person wrote the message and it is not a command. */
   readonly isSaid: number;
 }
 
-const foundOf = ({ isSaid: _, ...found }: NewestMessageRow): FoundMessage => found;
+const foundOf = ({ isSaid: _, ...found }: NewestMessageRow): MessageMatch => found;
 
 /** Builds the parameters of `THERE`; null matches any chat. */
 function toChatParameters(chat: ChatKey | undefined) {
@@ -252,18 +255,18 @@ const BY_ID = defineStatement(`
     ${NEWEST_FIRST} ${MAX_FOUND}) as taken
   union all select * from (${NOT_TAKEN} from ingress_decision where message_id = :messageId and ${THERE}
     ${NEWEST_FIRST} ${MAX_FOUND}) as others
-  order by at desc, "table" desc, seq desc`).rows<FoundMessage>();
+  order by at desc, "table" desc, seq desc`).rows<MessageMatch>();
 
 const FIRST_OF_TURN = defineStatement(
   `${TAKEN} from inbox where turn_id = :turnId and ${THERE} order by seq limit 1`,
-).rows<FoundMessage>();
+).rows<MessageMatch>();
 
 const WRITTEN = defineStatement(`
   select 'turn' as "table", outbox.seq, channel, account, chat_id as "chatId", turn.id as "messageId",
     turn.started_at as at
   from turn join outbox on outbox.turn_id = turn.id
   where turn.id = :turnId and turn.written_by is not null and ${THERE}
-  order by outbox.seq limit 1`).rows<FoundMessage>();
+  order by outbox.seq limit 1`).rows<MessageMatch>();
 
 // Messages with a trigger were written by Parley. Message text cannot imitate the pattern, because
 // quotes inside a JSON string are escaped.

@@ -1,13 +1,13 @@
-import { formatCounted, type TimelineEntry } from '@parley/core';
-import type { PartFacts } from './message-facts.ts';
-import { createDurationEntry, createMomentEntry, dropAbsent } from './timeline-entry.ts';
+import { pluralize, type TimelineEntry } from '@parley/core';
+import type { PartRecord } from './message-facts.ts';
+import { createDurationEntry, createMomentEntry, dropAbsentItems } from './timeline-entry.ts';
 
 /** Waits shorter than this are left out, in ms. */
 const NOTICEABLE_MS = 100;
 
 /** Lists the stages of each part from the outbox to the platform's receipt. */
 export function listPartEntries(
-  parts: readonly PartFacts[],
+  parts: readonly PartRecord[],
   now: number,
 ): readonly TimelineEntry[] {
   const [first] = parts;
@@ -17,32 +17,35 @@ export function listPartEntries(
     createMomentEntry(
       'outbox',
       first.createdAt,
-      `${formatCounted(parts.length, 'part')} added to the outbox`,
+      `${pluralize(parts.length, 'part')} added to the outbox`,
     ),
     ...named.flatMap(({ part, name }) => listPartTimeline(part, name, now)),
   ];
 }
 
-function describePart({ isHere }: PartFacts, nth: number, count: number): string {
+function describePart({ isHere }: PartRecord, nth: number, count: number): string {
   if (!isHere) return 'a message to another chat';
   return count === 1 ? 'the part' : `part ${nth + 1} of ${count}`;
 }
 
-function listPartTimeline(part: PartFacts, name: string, now: number): readonly TimelineEntry[] {
-  return dropAbsent([
+function listPartTimeline(part: PartRecord, name: string, now: number): readonly TimelineEntry[] {
+  return dropAbsentItems([
     createQueuedEntry(part, name),
     ...listRetryEntries(part, name),
-    ...listFateEntries(part, name, now),
+    ...listPartOutcomeEntries(part, name, now),
   ]);
 }
 
-function createQueuedEntry({ createdAt, triedAt }: PartFacts, name: string): TimelineEntry | false {
+function createQueuedEntry(
+  { createdAt, triedAt }: PartRecord,
+  name: string,
+): TimelineEntry | false {
   if (triedAt === null || triedAt - createdAt < NOTICEABLE_MS) return false;
   const text = `${name}: waited for earlier parts, or for the platform’s rate limit`;
   return createDurationEntry('outbox', createdAt, triedAt, text);
 }
 
-function listRetryEntries({ retries }: PartFacts, name: string): readonly TimelineEntry[] {
+function listRetryEntries({ retries }: PartRecord, name: string): readonly TimelineEntry[] {
   return retries.map(({ until, reason }) => ({
     ...createMomentEntry('delivery', null, `${name}: delayed until ${formatClockTime(until)}`),
     detail: reason,
@@ -50,7 +53,11 @@ function listRetryEntries({ retries }: PartFacts, name: string): readonly Timeli
   }));
 }
 
-function listFateEntries(part: PartFacts, name: string, now: number): readonly TimelineEntry[] {
+function listPartOutcomeEntries(
+  part: PartRecord,
+  name: string,
+  now: number,
+): readonly TimelineEntry[] {
   const { state, createdAt, notBefore, sendingAt, sentAt, platformId, error, settled } = part;
   const detail = error === null ? {} : { detail: error };
   const after = settled === null ? '' : `; ${settled} by the operator`;

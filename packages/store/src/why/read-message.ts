@@ -5,15 +5,15 @@ import {
   type RecentMessage,
   type WhyAnswer,
 } from '@parley/core';
-import { StepFacts } from '@parley/core/timeline';
+import { StepInfo } from '@parley/core/timeline';
 import { APPROVAL_COLUMNS, type ApprovalRow, readApprovalRow } from '../approval-rows.ts';
 import {
+  buildByPersonColumn,
   findPersonalMessage,
   getChatTitle,
-  selectByPerson,
   TRIGGER,
 } from '../conversation-views/list.ts';
-import { readSaid } from '../conversation-views/messages.ts';
+import { parseInboundMessage } from '../conversation-views/messages.ts';
 import type { ChatKey } from '../conversations.ts';
 import { HEARTBEAT_LANE, isLane, OF_CHAT } from '../conversations.ts';
 import { decodeJson, defineStatement, type Sql, StoreError } from '../database.ts';
@@ -23,17 +23,17 @@ import type { Row } from '../tables.ts';
 import { addExpiredEnd, TAKEOVER_COLUMNS, type Takeover } from '../takeovers.ts';
 import { readRuns } from '../turn-runs.ts';
 import {
-  type FoundMessage,
+  type AcceptedMessageRecord,
   findMessages,
   isSameChat,
   listNewestMessages,
-  type MessageFacts,
+  type MessageMatch,
+  type MessageRecord,
+  type MessageTurnRecord,
   type NotAcceptedOutcome,
-  type PartFacts,
-  type PromptFacts,
-  type TakenFacts,
+  type PartRecord,
+  type PromptRecord,
   type TimedStep,
-  type TurnFacts,
   type WhyQuestion,
 } from './message-facts.ts';
 import { buildTimeline } from './timeline.ts';
@@ -55,7 +55,7 @@ export async function answerWhy(sql: Sql, question: WhyQuestion, now: number): P
   return { kind: 'found', timeline: buildTimeline(facts, now) };
 }
 
-const READERS = { inbox: readTaken, decision: readDecision, turn: readWritten };
+const READERS = { inbox: readAcceptedMessage, decision: readDecisionRecord, turn: readPageReply };
 
 /** Lists the newest messages in all chats, with names and texts. */
 export async function listRecentMessages(
@@ -70,7 +70,7 @@ export async function listRecentMessages(
       ? sql.get(ACCEPTED_MESSAGE, { seq, ...TRIGGER })
       : sql.get(SAID_THERE, { ...chat, ...TRIGGER }));
     const person = row === undefined ? null : findPersonalMessage(row);
-    const said = row === undefined || table !== 'inbox' ? null : readSaid(row.message);
+    const said = row === undefined || table !== 'inbox' ? null : parseInboundMessage(row.message);
     shown.push({
       ...toMessageName(found),
       from: said?.trigger === undefined ? (said?.sender.name ?? null) : null,
@@ -82,22 +82,23 @@ export async function listRecentMessages(
   return shown;
 }
 
-const SAID_ROW = `select conversation_id as id, message, ${selectByPerson('inbox.conversation_id')}
+const SAID_ROW =
+  `select conversation_id as id, message, ${buildByPersonColumn('inbox.conversation_id')}
   from inbox where` as const;
 
-interface SaidRow {
+interface InboundRow {
   readonly id: string;
   readonly message: string;
   readonly byPerson: string | null;
 }
 
-const ACCEPTED_MESSAGE = defineStatement(`${SAID_ROW} seq = :seq`).rows<SaidRow>();
+const ACCEPTED_MESSAGE = defineStatement(`${SAID_ROW} seq = :seq`).rows<InboundRow>();
 
 const SAID_THERE = defineStatement(
   `${SAID_ROW} ${OF_CHAT} order by seq desc limit 1`,
-).rows<SaidRow>();
+).rows<InboundRow>();
 
-function toMessageName({ table: _table, seq: _seq, ...name }: FoundMessage): MessageName {
+function toMessageName({ table: _table, seq: _seq, ...name }: MessageMatch): MessageName {
   return name;
 }
 
@@ -105,12 +106,12 @@ function toMessageName({ table: _table, seq: _seq, ...name }: FoundMessage): Mes
  * Whether a message was meant for this agent; messages that were not accepted do not belong to an
  * agent.
  */
-function isForAgent({ fate }: MessageFacts, agent: string | null): boolean {
+function isForAgent({ fate }: MessageRecord, agent: string | null): boolean {
   return fate.kind === 'not-taken' || (getConversationAgent(fate.conversationId) ?? null) === agent;
 }
 
 /** A chat shows Parley's own work only if it received a message about that work. */
-function isVisibleInChat({ fate }: MessageFacts, chat: ChatKey): boolean {
+function isVisibleInChat({ fate }: MessageRecord, chat: ChatKey): boolean {
   if (fate.kind === 'not-taken' || fate.trigger === null || fate.trigger === 'cron') return true;
   return isSameChat(fate.answeredIn, chat) && fate.parts.some(({ isHere }) => isHere);
 }
@@ -120,17 +121,17 @@ function toMessagePosition({
   account,
   chatId,
   messageId,
-}: FoundMessage): MessageFacts['place'] {
+}: MessageMatch): MessageRecord['place'] {
   return { channel, account, chatId, messageId };
 }
 
 const DECISION = defineStatement(`
   select outcome, reason, decided_at as "receivedAt", sent_at as "sentAt" from ingress_decision
   where seq = :seq`).rows<
-  Pick<MessageFacts, 'reason' | 'receivedAt' | 'sentAt'> & { readonly outcome: NotAcceptedOutcome }
+  Pick<MessageRecord, 'reason' | 'receivedAt' | 'sentAt'> & { readonly outcome: NotAcceptedOutcome }
 >();
 
-async function readDecision(sql: Sql, found: FoundMessage): Promise<MessageFacts> {
+async function readDecisionRecord(sql: Sql, found: MessageMatch): Promise<MessageRecord> {
   const row = await sql.get(DECISION, { seq: found.seq });
   if (row === undefined) throw createDroppedMessageError(found);
   const { outcome, ...facts } = row;
@@ -138,7 +139,7 @@ async function readDecision(sql: Sql, found: FoundMessage): Promise<MessageFacts
 }
 
 /** In rare cases, a row is pruned or forgotten between the two reads of one request. */
-function createDroppedMessageError({ messageId }: FoundMessage): StoreError {
+function createDroppedMessageError({ messageId }: MessageMatch): StoreError {
   return new StoreError('store-failed', `Message ${messageId} has just been deleted. Ask again.`);
 }
 
@@ -150,16 +151,20 @@ type MoreInboxColumns =
   | 'claimed_at'
   | 'done_at';
 
-interface TakenRow extends MessageRow, Row<'inbox', MoreInboxColumns> {
-  readonly state: TakenFacts['state'];
+interface AcceptedMessageRow extends MessageRow, Row<'inbox', MoreInboxColumns> {
+  readonly state: AcceptedMessageRecord['state'];
   readonly outcome: InboxOutcome | null;
 }
 
 const TAKEN = defineStatement(`
   select ${INBOX_COLUMNS}, reason, state, outcome, turn_id, repeats, interruptions, claimed_at, done_at
-  from inbox where seq = :seq`).rows<TakenRow>();
+  from inbox where seq = :seq`).rows<AcceptedMessageRow>();
 
-async function readTaken(sql: Sql, found: FoundMessage, now: number): Promise<MessageFacts> {
+async function readAcceptedMessage(
+  sql: Sql,
+  found: MessageMatch,
+  now: number,
+): Promise<MessageRecord> {
   const row = await sql.get(TAKEN, { seq: found.seq });
   if (row === undefined) throw createDroppedMessageError(found);
   const { message, route } = readInboxRow(row);
@@ -174,7 +179,7 @@ async function readTaken(sql: Sql, found: FoundMessage, now: number): Promise<Me
     from: row.received_at,
     to: turn?.finishedAt ?? row.done_at ?? now,
   };
-  const fate: MessageFacts['fate'] = {
+  const fate: MessageRecord['fate'] = {
     kind: 'taken',
     conversationId,
     answeredIn,
@@ -184,7 +189,7 @@ async function readTaken(sql: Sql, found: FoundMessage, now: number): Promise<Me
     ...{ settlesAt: row.settles_at, claimedAt: row.claimed_at, doneAt: row.done_at },
     // Only kinds and states are shown, because people chose the file names.
     files: (await sql.all(FILES, { seq: row.seq })).map(({ kind, state }) => `${kind} ${state}`),
-    before: row.state === 'waiting' ? await findTurnBefore(sql, conversationId) : null,
+    before: row.state === 'waiting' ? await findPreviousTurn(sql, conversationId) : null,
     run: isHeartbeat ? ((await sql.get(HEARTBEAT_RUN, { id: found.messageId })) ?? null) : null,
     cronJob: message.trigger === 'cron' ? ((await sql.get(JOB, of))?.id ?? null) : null,
     takeovers: (await sql.all(TAKEOVERS, period)).map((one) => addExpiredEnd(one, now)),
@@ -211,14 +216,14 @@ const TAKEOVERS = defineStatement(`
  * Reads a text that a person wrote on the page and that does not answer a message: a turn with
  * parts, but without an inbound message.
  */
-async function readWritten(sql: Sql, found: FoundMessage): Promise<MessageFacts> {
+async function readPageReply(sql: Sql, found: MessageMatch): Promise<MessageRecord> {
   const { messageId: turnId, at } = found;
   const place = toMessagePosition(found);
   const turn = await readTurn(sql, turnId);
   const { conversationId } = (await sql.get(CONVERSATION_OF, { turnId })) ?? {};
   if (turn === null || conversationId === undefined) throw createDroppedMessageError(found);
   const nothing = { trigger: null, repeats: 0, interruptions: 0, settlesAt: null, doneAt: null };
-  const fate: MessageFacts['fate'] = {
+  const fate: MessageRecord['fate'] = {
     kind: 'taken',
     conversationId,
     answeredIn: place,
@@ -241,7 +246,7 @@ const FILES = defineStatement(
 
 const HEARTBEAT_RUN = defineStatement(
   'select agent, task, state, reason from heartbeat_run where id = :id',
-).rows<NonNullable<TakenFacts['run']>>();
+).rows<NonNullable<AcceptedMessageRecord['run']>>();
 
 /** Finds the last message of a job; the job's name is not shown, because people wrote it. */
 const JOB = defineStatement(`
@@ -255,17 +260,20 @@ const JOB = defineStatement(`
 const TURN_BEFORE = defineStatement(`
   select id as "turnId", started_at as "startedAt", awaits from turn
   where conversation_id = :conversationId and state = 'running'`).rows<
-  Pick<TurnFacts, 'turnId' | 'startedAt'> & { readonly awaits: string | null }
+  Pick<MessageTurnRecord, 'turnId' | 'startedAt'> & { readonly awaits: string | null }
 >();
 
-async function findTurnBefore(sql: Sql, conversationId: string): Promise<TakenFacts['before']> {
+async function findPreviousTurn(
+  sql: Sql,
+  conversationId: string,
+): Promise<AcceptedMessageRecord['before']> {
   const row = await sql.get(TURN_BEFORE, { conversationId });
   if (row === undefined) return null;
   const { awaits, ...turn } = row;
   return { ...turn, isSuspended: awaits !== null };
 }
 
-interface PartRow extends Omit<PartFacts, 'isHere' | 'retries'>, ChatKey {
+interface PartRow extends Omit<PartRecord, 'isHere' | 'retries'>, ChatKey {
   readonly retries: string | null;
 }
 
@@ -287,7 +295,7 @@ async function readParts(
   sql: Sql,
   { turnId, seq }: { readonly turnId: string | null; readonly seq: number },
   here: ChatKey,
-): Promise<readonly PartFacts[]> {
+): Promise<readonly PartRecord[]> {
   const rows = await (turnId === null
     ? sql.all(PARTS_OF_COMMAND, { seq })
     : sql.all(PARTS_OF_TURN, { turnId }));
@@ -304,7 +312,7 @@ const TURN = defineStatement(`
     put_off_until as "putOffUntil", written_by as by, written_as as "writtenAs"
   from turn join conversation on conversation.id = turn.conversation_id where turn.id = :turnId`).rows<
   Omit<
-    TurnFacts,
+    MessageTurnRecord,
     'turnId' | 'isSuspended' | 'written' | 'runs' | 'prompt' | 'steps' | 'approvals'
   > &
     Row<'turn', 'awaits' | 'runs'> & {
@@ -317,7 +325,7 @@ const APPROVALS = defineStatement(`
   select ${APPROVAL_COLUMNS} from approval where turn_id = :turnId order by seq`).rows<ApprovalRow>();
 
 /** Reads what is stored about a turn; null if the turn does not exist. */
-async function readTurn(sql: Sql, turnId: string): Promise<TurnFacts | null> {
+async function readTurn(sql: Sql, turnId: string): Promise<MessageTurnRecord | null> {
   const row = await sql.get(TURN, { turnId });
   if (row === undefined) return null;
   const { awaits, runs, by, writtenAs, ...turn } = row;
@@ -328,7 +336,7 @@ async function readTurn(sql: Sql, turnId: string): Promise<TurnFacts | null> {
     // A turn copied into a branch has an author, but was written under nobody's name.
     written: by === null || writtenAs === null ? null : { by, as: writtenAs },
     runs: readRuns(runs),
-    prompt: await readPromptFacts(sql, turnId),
+    prompt: await readPromptRecord(sql, turnId),
     steps: await listTimedSteps(sql, turnId),
     approvals: (await sql.all(APPROVALS, { turnId })).map(readApprovalRow),
   };
@@ -336,9 +344,9 @@ async function readTurn(sql: Sql, turnId: string): Promise<TurnFacts | null> {
 
 const PROMPT = defineStatement(`
   select created_at as at, layout, characters, tokens, parts from turn_prompt
-  where turn_id = :turnId`).rows<Omit<PromptFacts, 'layers'> & { readonly parts: string }>();
+  where turn_id = :turnId`).rows<Omit<PromptRecord, 'layers'> & { readonly parts: string }>();
 
-async function readPromptFacts(sql: Sql, turnId: string): Promise<PromptFacts | null> {
+async function readPromptRecord(sql: Sql, turnId: string): Promise<PromptRecord | null> {
   const row = await sql.get(PROMPT, { turnId });
   if (row === undefined) return null;
   const { parts, ...prompt } = row;
@@ -355,13 +363,13 @@ const NEWEST_ANSWER = defineStatement(`
   and facts is not null order by step_index desc limit 1`).rows<{ readonly facts: string }>();
 
 /** Finds the details of the last step of a session's newest answer. */
-export async function findNewestAnswerFacts(
+export async function findNewestAnswerDetails(
   sql: Sql,
   conversationId: string,
   session: number,
 ): Promise<{ readonly model: string; readonly insteadOf?: string | undefined } | null> {
   const row = await sql.get(NEWEST_ANSWER, { conversationId, session });
-  const { data } = StepFacts.safeParse(row === undefined ? null : decodeJson(row.facts));
+  const { data } = StepInfo.safeParse(row === undefined ? null : decodeJson(row.facts));
   return data?.kind === 'model' ? data : null;
 }
 
@@ -374,7 +382,7 @@ const STEPS = defineStatement(`
 /** Steps stored by an older version do not have these details. */
 async function listTimedSteps(sql: Sql, turnId: string): Promise<readonly TimedStep[]> {
   return (await sql.all(STEPS, { turnId })).flatMap(({ facts, ...times }) => {
-    const parsed = StepFacts.safeParse(decodeJson(facts));
+    const parsed = StepInfo.safeParse(decodeJson(facts));
     return parsed.success ? [{ ...times, facts: parsed.data }] : [];
   });
 }

@@ -1,7 +1,7 @@
 import type { TimelineEntry } from '@parley/core';
 
 /** Leaves out absent items. */
-export function dropAbsent<T>(items: readonly (T | false)[]): readonly T[] {
+export function dropAbsentItems<T>(items: readonly (T | false)[]): readonly T[] {
   return items.filter((item): item is T => item !== false);
 }
 

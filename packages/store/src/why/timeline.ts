@@ -7,11 +7,16 @@ import {
   listTakeoverEntries,
   listTurnEntries,
 } from './entries.ts';
-import type { MessageFacts, PartFacts, TakenFacts, TurnFacts } from './message-facts.ts';
+import type {
+  AcceptedMessageRecord,
+  MessageRecord,
+  MessageTurnRecord,
+  PartRecord,
+} from './message-facts.ts';
 import { listPartEntries } from './part-entries.ts';
 
 /** Builds all stages of a message's path, in order, from the stored data. */
-export function buildTimeline(facts: MessageFacts, now: number): Timeline {
+export function buildTimeline(facts: MessageRecord, now: number): Timeline {
   const { place, receivedAt, fate } = facts;
   const turn = fate.kind === 'taken' ? fate.turn : null;
   return {
@@ -31,17 +36,19 @@ export function buildTimeline(facts: MessageFacts, now: number): Timeline {
   };
 }
 
-type UnsolicitedFacts = MessageFacts & { readonly fate: TakenFacts & { readonly turn: TurnFacts } };
+type UnsolicitedMessageRecord = MessageRecord & {
+  readonly fate: AcceptedMessageRecord & { readonly turn: MessageTurnRecord };
+};
 
 /** Whether a person wrote the text on the page without an inbound message. */
-function isUnsolicited(facts: MessageFacts): facts is UnsolicitedFacts {
+function isUnsolicited(facts: MessageRecord): facts is UnsolicitedMessageRecord {
   const { place, fate } = facts;
   return fate.kind === 'taken' && fate.turn?.turnId === place.messageId;
 }
 
 function listEntriesAfterStoring(
-  facts: Pick<MessageFacts, 'receivedAt'>,
-  fate: TakenFacts,
+  facts: Pick<MessageRecord, 'receivedAt'>,
+  fate: AcceptedMessageRecord,
   now: number,
 ): readonly TimelineEntry[] {
   const { turn, parts, run, cronJob, takeovers } = fate;
@@ -59,8 +66,8 @@ function listEntriesAfterStoring(
 }
 
 function listOriginEntries(
-  run: TakenFacts['run'],
-  cronJob: TakenFacts['cronJob'],
+  run: AcceptedMessageRecord['run'],
+  cronJob: AcceptedMessageRecord['cronJob'],
 ): readonly TimelineEntry[] {
   const facts = [
     ...(run === null ? [] : [`the ${isHookRun(run) ? 'hook' : 'standing task'} ${run.task}`]),
@@ -91,7 +98,7 @@ interface MessageVerdict {
 }
 
 /** The outcome of a message: an answer, or the exact reason for silence (D08). */
-function decideVerdict({ reason, fate }: MessageFacts, now: number): MessageVerdict {
+function decideVerdict({ reason, fate }: MessageRecord, now: number): MessageVerdict {
   if (fate.kind === 'not-taken') {
     const why = reason === null ? '' : `: ${reason}`;
     const kind = fate.outcome === 'refused' ? 'Refused' : 'No answer';
@@ -108,12 +115,16 @@ function decideVerdict({ reason, fate }: MessageFacts, now: number): MessageVerd
   return { verdict: `No answer yet: it ${describeWaitReason(fate, now)}.` };
 }
 
-function decideTurnVerdict(fate: TakenFacts, turn: TurnFacts, now: number): MessageVerdict {
+function decideTurnVerdict(
+  fate: AcceptedMessageRecord,
+  turn: MessageTurnRecord,
+  now: number,
+): MessageVerdict {
   if (turn.written !== null) {
     const { by, as } = turn.written;
     const whose = as === 'agent' ? ' in the name of the agent' : '';
     return {
-      verdict: `A person wrote the answer${whose}; ${describeDelivered(fate.parts)}.`,
+      verdict: `A person wrote the answer${whose}; ${describeDeliveredParts(fate.parts)}.`,
       detail: `by ${by}`,
     };
   }
@@ -121,19 +132,21 @@ function decideTurnVerdict(fate: TakenFacts, turn: TurnFacts, now: number): Mess
   switch (turn.state) {
     case 'running': {
       const isLed = fate.takeovers.some(({ endedAt, until }) => endedAt === null && until > now);
-      const why = isLed ? `it ${describeWaitReason(fate, now)}` : describeRunning(turn, now);
+      const why = isLed ? `it ${describeWaitReason(fate, now)}` : describeRunningTurn(turn, now);
       return { verdict: `No answer yet: ${why}.` };
     }
     case 'answered':
       return {
         verdict:
-          fate.run === null ? describeAnswered(fate.parts) : describeAlert(fate.run, fate.parts),
+          fate.run === null
+            ? describeAnsweredTurn(fate.parts)
+            : describeAlert(fate.run, fate.parts),
       };
     case 'silent':
       if (fate.run !== null) return { verdict: describeAlert(fate.run, fate.parts), ...detail };
       return { verdict: 'No answer: the agent chose to say nothing.', ...detail };
     case 'failed':
-      return { verdict: `Its turn failed; ${describeDelivered(fate.parts)}.`, ...detail };
+      return { verdict: `Its turn failed; ${describeDeliveredParts(fate.parts)}.`, ...detail };
     case 'stopped':
       return { verdict: 'No answer: its turn was stopped by /stop.', ...detail };
     default:
@@ -141,7 +154,7 @@ function decideTurnVerdict(fate: TakenFacts, turn: TurnFacts, now: number): Mess
   }
 }
 
-function describeRunning(turn: TurnFacts, now: number): string {
+function describeRunningTurn(turn: MessageTurnRecord, now: number): string {
   const { approvals, isSuspended, startedAt, worker, putOffUntil } = turn;
   if (putOffUntil !== null) {
     const next = putOffUntil > now ? ` in ${formatDuration(putOffUntil - now)}` : ' now';
@@ -158,9 +171,9 @@ function describeRunning(turn: TurnFacts, now: number): string {
     : `its turn has been running ${since}`;
 }
 
-function describeAnswered(parts: readonly PartFacts[]): string {
+function describeAnsweredTurn(parts: readonly PartRecord[]): string {
   if (parts.length > 0 && parts.every(({ state }) => state === 'sent')) return 'Answered.';
-  return `Answered; ${describeDelivered(parts)}.`;
+  return `Answered; ${describeDeliveredParts(parts)}.`;
 }
 
 const RUN_OUTCOMES: Readonly<Record<string, string>> = {
@@ -171,8 +184,11 @@ const RUN_OUTCOMES: Readonly<Record<string, string>> = {
   failed: 'it failed',
 };
 
-function describeAlert(run: NonNullable<TakenFacts['run']>, parts: readonly PartFacts[]): string {
-  const what = RUN_OUTCOMES[run.state] ?? `an alert; ${describeDelivered(parts)}`;
+function describeAlert(
+  run: NonNullable<AcceptedMessageRecord['run']>,
+  parts: readonly PartRecord[],
+): string {
+  const what = RUN_OUTCOMES[run.state] ?? `an alert; ${describeDeliveredParts(parts)}`;
   return `${isHookRun(run) ? 'A hook event' : 'A run of a standing task'}: ${what}.`;
 }
 
@@ -184,7 +200,7 @@ const STATE_LABELS = [
   ['failed', 'not deliverable'],
 ] as const;
 
-function describeDelivered(parts: readonly PartFacts[]): string {
+function describeDeliveredParts(parts: readonly PartRecord[]): string {
   const states = STATE_LABELS.flatMap(([state, label]) => {
     const count = parts.filter((part) => part.state === state).length;
     return count === 0 ? [] : [`${count} ${label}`];

@@ -4,7 +4,7 @@ import type { AdmittedMessage, Lease } from '../rows.ts';
 import type { Store } from '../store.ts';
 import { listDatabasesOfDay } from '../testing/databases.ts';
 import {
-  claimTurnOf,
+  claimNextTurn,
   createAnswer,
   createMessage,
   createPart,
@@ -190,7 +190,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       const silent = { ...createAnswer('t1', []), outcome: 'silent', reason: 'NO_REPLY' } as const;
       await store.lanes.commit(lease, silent, 300);
       expect(await verdict('m1')).toBe('No answer: the agent chose to say nothing.');
-      await claimTurnOf(store, lease, 't2');
+      await claimNextTurn(store, lease, 't2');
       await store.lanes.commit(lease, { ...createAnswer('t2', ['x']), outcome: 'failed' }, 400);
       expect(await verdict('m2')).toBe('Its turn failed; parts: 1 not sent yet.');
       await store.lanes.release(lease);

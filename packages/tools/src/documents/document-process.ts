@@ -1,5 +1,5 @@
 import { extractText } from './extract-text.ts';
-import { answerOnce } from './in-process.ts';
+import { runReaderProcess } from './in-process.ts';
 
 /**
  * The entry point of the process that reads one document. `readInProcess` starts this process with
@@ -8,4 +8,4 @@ import { answerOnce } from './in-process.ts';
 const [size, from = 0, characters] = process.argv.slice(2).map(Number);
 if (size === undefined || characters === undefined)
   throw new Error('Started without its arguments.');
-await answerOnce(size, (bytes) => extractText(bytes, { from, characters }));
+await runReaderProcess(size, (bytes) => extractText(bytes, { from, characters }));

@@ -76,13 +76,13 @@ export function createDocumentReader(options: DocumentReaderOptions = {}): ReadD
   };
   const tryIn = async (lane: QueueLane, request: DocumentRequest, signal: AbortSignal) => {
     const { sender } = request;
-    if (rests.left(sender) > 0) return refuseDocument(formatRest(rests.left(sender)));
+    if (rests.left(sender) > 0) return refuseDocument(formatWaitTime(rests.left(sender)));
     const entry = await queue.enter(sender, lane, signal);
     if (entry.kind === 'refused') return refuseDocument(entry.reason);
     try {
       // While this document waited, another document from the same sender may have exceeded a
       // limit.
-      if (rests.left(sender) > 0) return refuseDocument(formatRest(rests.left(sender)));
+      if (rests.left(sender) > 0) return refuseDocument(formatWaitTime(rests.left(sender)));
       const bytes = await request.load();
       if (bytes === null) return refuseDocument('it is no longer kept');
       const { from = 0, characters } = request;
@@ -99,7 +99,7 @@ export function createDocumentReader(options: DocumentReaderOptions = {}): ReadD
       if (outcome.why === 'stopped') return refuseDocument(STOPPED);
       if (outcome.why === 'time' && lane === 'quick') return null;
       rests.begin(sender);
-      return refuseDocument(describeBrokenProcess(outcome.why, limits[lane]));
+      return refuseDocument(describeProcessFailure(outcome.why, limits[lane]));
     } finally {
       entry.leave();
     }
@@ -111,7 +111,7 @@ export function createDocumentReader(options: DocumentReaderOptions = {}): ReadD
   };
 }
 
-function describeBrokenProcess(
+function describeProcessFailure(
   why: 'memory' | 'time' | 'crash',
   { memoryBytes, timeoutMs }: ProcessLimits,
 ): string {
@@ -125,7 +125,7 @@ function describeBrokenProcess(
   }
 }
 
-function formatRest(ms: number): string {
+function formatWaitTime(ms: number): string {
   const seconds = Math.ceil(ms / 1_000);
   const time = seconds < 120 ? `${seconds} seconds` : `${Math.ceil(seconds / 60)} minutes`;
   return `a document before it took too much time or memory, and I read the next one from the same person in ${time}; send it again then`;

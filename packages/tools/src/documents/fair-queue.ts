@@ -6,7 +6,7 @@ import type { Monotonic } from '@parley/core';
 export type QueueLane = 'quick' | 'slow';
 
 /** A slot for reading a document, which must be released, or the reason for a refusal. */
-type QueueEntry =
+type QueueSlot =
   | { readonly kind: 'go'; leave(): void }
   | { readonly kind: 'refused'; readonly reason: string };
 
@@ -24,7 +24,7 @@ export interface QueueLimits {
 
 /** A queue in which no sender waits for more than one document from each other sender. */
 export interface FairQueue {
-  enter(sender: string, lane: QueueLane, signal: AbortSignal): Promise<QueueEntry>;
+  enter(sender: string, lane: QueueLane, signal: AbortSignal): Promise<QueueSlot>;
 }
 
 interface WaitingDocument {
@@ -81,7 +81,7 @@ export function createFairQueue({ atOnce, mostWaiting, waitMs }: QueueLimits): F
     enter(sender, lane, signal) {
       if (signal.aborted) return Promise.resolve({ kind: 'refused', reason: STOPPED });
       if (size >= mostWaiting) return Promise.resolve({ kind: 'refused', reason: BUSY });
-      const { promise, resolve } = Promise.withResolvers<QueueEntry>();
+      const { promise, resolve } = Promise.withResolvers<QueueSlot>();
       const giveUp = (reason: string): void => {
         remove(sender, document);
         forget(sender);

@@ -5,11 +5,11 @@ import { readProcNumber } from '../processes.ts';
  * The main function of a process that reads one file: it writes a line when it is ready, reads the
  * file from standard input, writes the result to standard output and exits.
  */
-export async function answerOnce(
+export async function runReaderProcess(
   size: number,
   read: (bytes: Uint8Array<ArrayBuffer>) => Promise<unknown>,
 ): Promise<void> {
-  const peakBytes = createPeakReader();
+  const peakBytes = createPeakMemoryReader();
   process.stdout.write('\n');
   const bytes = new Uint8Array(size);
   let filled = 0;
@@ -29,7 +29,7 @@ export async function answerOnce(
  * it is used only where there is no `/proc`. The file is opened before the kernel forbids this
  * process to open any.
  */
-function createPeakReader(): () => number {
+function createPeakMemoryReader(): () => number {
   const maxRss = (): number => process.resourceUsage().maxRSS * 1_024;
   try {
     const status = openSync('/proc/self/status', 'r');

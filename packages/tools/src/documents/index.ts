@@ -17,5 +17,5 @@ export {
   type ScalePicture,
 } from './picture-scaler.ts';
 export { isVideo } from './sound-format.ts';
-export { requestSpeechOf, type SpeechSettings, type SpokenText } from './speak.ts';
+export { type SpeechResult, type SpeechSettings, synthesizeSpeech } from './speak.ts';
 export { type Transcript, type TranscriptionSettings, transcribe } from './transcribe.ts';

@@ -27,7 +27,7 @@ function encodeWordsAsUtf8(words: string): string {
   )) {
     // A language tag may follow the charset (RFC 2231).
     const charset = stated.replace(/\*.*/, '').toLowerCase();
-    const bytes = /b/i.test(kind) ? Buffer.from(content, 'base64') : decodeQuoted(content);
+    const bytes = /b/i.test(kind) ? Buffer.from(content, 'base64') : decodeQEncoding(content);
     const last = runs.at(-1);
     if (last?.charset === charset) last.bytes = Buffer.concat([last.bytes, bytes]);
     else runs.push({ charset, bytes });
@@ -36,7 +36,7 @@ function encodeWordsAsUtf8(words: string): string {
   return `=?utf-8?B?${Buffer.from(text.join('')).toString('base64')}?=`;
 }
 
-function decodeQuoted(content: string): Uint8Array {
+function decodeQEncoding(content: string): Uint8Array {
   const text = content
     .replaceAll('_', ' ')
     .replace(/=([0-9A-F]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));

@@ -108,11 +108,12 @@ async function decodeBody(
   const { default: PostalMime } = await import('postal-mime');
   const { text = '', html = '' } = await PostalMime.parse(declareByteCharsets(raw), LIMITS);
   const decoded = decodeBytes(encodeByteCharset(text.trim() || html), { declared });
-  const isWorse = decoded.certainty === 'none' || decoded.replaced > countReplaced(shown);
+  const isWorse =
+    decoded.certainty === 'none' || decoded.replaced > countReplacementCharacters(shown);
   return isWorse ? shown : decoded.text;
 }
 
-function countReplaced(text: string): number {
+function countReplacementCharacters(text: string): number {
   return text.split('\uFFFD').length - 1;
 }
 

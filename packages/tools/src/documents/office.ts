@@ -129,10 +129,10 @@ function unzipMembers(bytes: Uint8Array, wanted: RegExp): ArchiveMembers | null 
 }
 
 /** The text that a tag adds; `closing` is for `</a:p>`, and for an empty element as well. */
-type MarkTag = (tag: string, closing: boolean) => string;
+type RenderTag = (tag: string, closing: boolean) => string;
 
 /** The element names that determine which text of a document is extracted. */
-interface WantedText {
+interface TextSelectors {
   readonly inside: ReadonlySet<string>;
   /** Everything within these elements is omitted, including the text that tags add. */
   readonly except?: ReadonlySet<string>;
@@ -142,7 +142,7 @@ interface WantedText {
  * Returns the text inside the given elements of an XML document, in order. Entities that the
  * document defines itself are not expanded.
  */
-function extractXmlText(xml: string, { inside, except }: WantedText, mark: MarkTag): string {
+function extractXmlText(xml: string, { inside, except }: TextSelectors, mark: RenderTag): string {
   const pieces: string[] = [];
   let depth = 0;
   let left = 0;
@@ -236,12 +236,12 @@ function readOpenDocument(members: ArchiveMembers, limits: DocumentLimits): Docu
   const content = read('content.xml');
   if (content === '') return refuseDocument(DAMAGED);
   return selectDocumentText(
-    extractXmlText(content, { inside: PARAGRAPHS }, createOpenDocumentMarks()),
+    extractXmlText(content, { inside: PARAGRAPHS }, createOpenDocumentTagRenderer()),
     limits,
   );
 }
 
-function createOpenDocumentMarks(): MarkTag {
+function createOpenDocumentTagRenderer(): RenderTag {
   let cells = 0;
   return (tag, closing) => {
     if (tag === 'table:table-cell') cells += closing ? -1 : 1;

@@ -1,5 +1,5 @@
 import sharp from 'sharp';
-import { answerOnce } from './in-process.ts';
+import { runReaderProcess } from './in-process.ts';
 
 /** A picture that declares more pixels than this is not decoded. */
 const MAX_PIXELS = 50_000_000;
@@ -24,7 +24,7 @@ sharp.unblock({ operation: FORMATS.map((name) => `VipsForeignLoad${name}Buffer`)
 const white = { width: 1, height: 1, channels: 3, background: '#fff' } as const;
 await sharp({ create: white }).jpeg(QUALITY).toBuffer();
 
-await answerOnce(size, async (bytes) => {
+await runReaderProcess(size, async (bytes) => {
   try {
     const jpeg = await sharp(bytes, { limitInputPixels: MAX_PIXELS })
       .autoOrient()

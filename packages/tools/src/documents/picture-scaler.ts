@@ -53,22 +53,23 @@ export function createPictureScaler(options: PictureScalerOptions): ScalePicture
   const { queue, limits = LIMITS, monotonic = systemTime.monotonic } = options;
   const rests = createSenderPauses(monotonic);
   return async ({ sender, side, load }, signal) => {
-    if (rests.left(sender) > 0) return createNotScaled('the previous picture exceeded a limit');
+    if (rests.left(sender) > 0)
+      return createUnscaledResult('the previous picture exceeded a limit');
     // Loaded here, because most installations run for days without receiving a picture.
     const { isInstalled, PICTURES, readInProcess } = await import('./read-in-process.ts');
     const { kind = PICTURES } = options;
     if (!isInstalled(kind))
-      return createNotScaled(`the library ${kind.libraries.join()} is not installed`);
+      return createUnscaledResult(`the library ${kind.libraries.join()} is not installed`);
     const entry = await queue.enter(sender, 'slow', signal);
-    if (entry.kind === 'refused') return createNotScaled(entry.reason);
+    if (entry.kind === 'refused') return createUnscaledResult(entry.reason);
     try {
       const bytes = await load();
-      if (bytes === null) return createNotScaled('it is no longer kept');
+      if (bytes === null) return createUnscaledResult('it is no longer kept');
       const mostBytes = side * side * MAX_BYTES_A_PIXEL;
       const order = { bytes, numbers: [side], mostBytes, limits, signal };
       const outcome = await readInProcess(kind, order);
       if (outcome.kind === 'failed') {
-        if (outcome.why === 'stopped') return createNotScaled('its turn was stopped');
+        if (outcome.why === 'stopped') return createUnscaledResult('its turn was stopped');
         rests.begin(sender);
         return { kind: 'failed', why: outcome.why };
       }
@@ -80,7 +81,7 @@ export function createPictureScaler(options: PictureScalerOptions): ScalePicture
   };
 }
 
-function createNotScaled(why: string): ScaledPicture {
+function createUnscaledResult(why: string): ScaledPicture {
   return { kind: 'not-tried', why };
 }
 

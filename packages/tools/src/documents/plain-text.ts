@@ -35,7 +35,7 @@ export async function readTextDocument(
   if (decoded.certainty === 'none') return refuseDocument(NO_ENCODING);
   const text = await formatText(decoded.text);
   return selectDocumentText(text, limits, {
-    warning: describeDecodingDoubt(decoded, countNuls(decoded.text)),
+    warning: describeDecodingWarning(decoded, countNuls(decoded.text)),
   });
 }
 
@@ -64,7 +64,7 @@ function readLongText(bytes: Uint8Array, limits: DocumentLimits): DocumentText {
   const found = kept.join('');
   const text = found.slice(0, alignToCharacter(found, Math.min(characters, found.length)));
   const end = from + text.length;
-  const warning = describeDecodingDoubt({ text: '', encoding, certainty, replaced }, nuls);
+  const warning = describeDecodingWarning({ text: '', encoding, certainty, replaced }, nuls);
   const next = end < length ? end : null;
   return { kind: 'text', text: text.toWellFormed(), next, length, pagesLeft: 0, warning };
 }
@@ -93,7 +93,7 @@ function countNuls(text: string): number {
   return text.split('\0').length - 1;
 }
 
-function describeDecodingDoubt(decoded: DecodedText, nuls: number): string | null {
+function describeDecodingWarning(decoded: DecodedText, nuls: number): string | null {
   const left = nuls === 0 ? null : `${nuls.toLocaleString('en-US')} NUL bytes in it are left out.`;
   return [getDecodingWarning(decoded), left].filter((one) => one !== null).join(' ') || null;
 }

@@ -38,7 +38,7 @@ export type ProcessOutcome<Result> =
       readonly peakBytes: number;
     };
 
-interface ProcessOrder {
+interface ProcessRequest {
   readonly bytes: Uint8Array;
   /** The arguments after the size of the file. */
   readonly numbers: readonly number[];
@@ -124,7 +124,7 @@ const Report = z.strictObject({ result: z.unknown(), peakBytes: z.number() });
  */
 export async function readInProcess<Result>(
   kind: ProcessKind<Result>,
-  order: ProcessOrder,
+  order: ProcessRequest,
 ): Promise<ProcessOutcome<Result>> {
   const { limits, signal } = order;
   if (signal.aborted) return { kind: 'failed', why: 'stopped', peakBytes: 0 };
@@ -181,7 +181,7 @@ export function isInstalled<Result>({ libraries }: ProcessKind<Result>): boolean
 
 function startReader<Result>(
   kind: ProcessKind<Result>,
-  { bytes, numbers }: Pick<ProcessOrder, 'bytes' | 'numbers'>,
+  { bytes, numbers }: Pick<ProcessRequest, 'bytes' | 'numbers'>,
 ): ChildProcess {
   const folders = listReadableFolders(kind).map((folder) => `${folder}${sep}`);
   const access = [...folders, '/proc/self/status'].map((path) => `--allow-fs-read=${path}`);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { requestSpeechOf, type SpeechSettings } from './speak.ts';
+import { type SpeechSettings, synthesizeSpeech } from './speak.ts';
 
 const OGG = Uint8Array.from([...Buffer.from('OggS'), 0, 2, 255, 39]);
 const SETTINGS: SpeechSettings = {
@@ -20,7 +20,7 @@ async function say(...answers: readonly (Response | Error)[]) {
     return answer;
   };
   const signal = new AbortController().signal;
-  return { asked, said: await requestSpeechOf('Good morning.', SETTINGS, { fetch, signal }) };
+  return { asked, said: await synthesizeSpeech('Good morning.', SETTINGS, { fetch, signal }) };
 }
 
 describe('speaking a text with a speech service', () => {

@@ -1,6 +1,6 @@
 import { detectAudioType } from './sound-format.ts';
 import {
-  askSpeechService,
+  callSpeechService,
   readResponseBytes,
   type SpeechDeps,
   type SpeechService,
@@ -14,7 +14,7 @@ export interface SpeechSettings extends SpeechService {
 }
 
 /** A recording, or the reason why there is none, for the owner and the log. */
-export type SpokenText =
+export type SpeechResult =
   | {
       readonly kind: 'spoken';
       readonly bytes: Uint8Array;
@@ -29,22 +29,22 @@ const TIMEOUT_MS = 30_000;
 const MAX_BYTES = 20_000_000;
 
 /** Requests a spoken version of a text from the configured service. */
-export async function requestSpeechOf(
+export async function synthesizeSpeech(
   text: string,
   settings: SpeechSettings,
   deps: Omit<SpeechDeps, 'timeoutMs'> & Partial<SpeechDeps>,
-): Promise<SpokenText> {
+): Promise<SpeechResult> {
   const { model, voice, format } = settings;
   const request = {
     ...{ path: 'audio/speech', setting: 'media.speech', contentType: 'application/json' },
     body: JSON.stringify({ model, voice, input: text, response_format: format }),
-    ...{ read: readSound, wanted: 'a recording in a known format' },
+    ...{ read: readSpeechResponse, wanted: 'a recording in a known format' },
   };
-  const answer = await askSpeechService(request, settings, { timeoutMs: TIMEOUT_MS, ...deps });
+  const answer = await callSpeechService(request, settings, { timeoutMs: TIMEOUT_MS, ...deps });
   return answer.kind === 'done' ? { kind: 'spoken', ...answer.result } : answer;
 }
 
-async function readSound(response: Response) {
+async function readSpeechResponse(response: Response) {
   const bytes = await readResponseBytes(response, MAX_BYTES);
   const type = bytes === null ? null : detectAudioType(bytes);
   if (bytes === null || type === null) return null;

@@ -31,7 +31,7 @@ export interface SpeechRequest<Result> {
 }
 
 /** `detail`: what went wrong and what to do, for the owner and the log. */
-export type SpeechAnswer<Result> =
+export type SpeechResponse<Result> =
   | { readonly kind: 'done'; readonly result: Result }
   | { readonly kind: 'failed'; readonly detail: string };
 
@@ -40,11 +40,11 @@ const TRIES = 2;
 const MAX_DETAIL = 200;
 
 /** Calls a speech service. */
-export async function askSpeechService<Result>(
+export async function callSpeechService<Result>(
   request: SpeechRequest<Result>,
   service: SpeechService,
   deps: SpeechDeps,
-): Promise<SpeechAnswer<Result>> {
+): Promise<SpeechResponse<Result>> {
   let answer = await requestSpeech(request, service, deps);
   for (let tries = 1; tries < TRIES && answer.kind === 'again'; tries += 1) {
     if (deps.signal.aborted) break;

@@ -1,6 +1,6 @@
 import { detectAudioType } from './sound-format.ts';
 import {
-  askSpeechService,
+  callSpeechService,
   readResponseText,
   type SpeechDeps,
   type SpeechService,
@@ -44,7 +44,7 @@ export async function transcribe(
     ...{ path: 'audio/transcriptions', setting: 'media.transcription', contentType },
     ...{ body: await encoded.arrayBuffer(), read: readTranscript, wanted: 'a transcript' },
   };
-  const answer = await askSpeechService(request, settings, { timeoutMs: TIMEOUT_MS, ...deps });
+  const answer = await callSpeechService(request, settings, { timeoutMs: TIMEOUT_MS, ...deps });
   if (answer.kind === 'done') return { kind: 'text', text: answer.result };
   return { kind: 'refused', reason: 'my speech service did not answer', detail: answer.detail };
 }

@@ -5,7 +5,7 @@ import { type Block, getOwnValue, toBlock } from './schema/json-block.ts';
  * Additional input that a server of July 2026 or later needs before it executes a call; the server
  * has not executed anything yet.
  */
-export interface McpAsking {
+export interface McpInputRequest {
   /** The server's requests as it sent them, with the keys that the answers must use. */
   readonly asks: Readonly<Record<string, unknown>>;
   /** An opaque state of the server, which is returned unchanged. */
@@ -30,19 +30,19 @@ const MAX_CHARACTERS = 100_000;
  * Returns the questions that a server sent instead of a result; null for a result. Throws McpError
  * if the questions are too large to be stored.
  */
-export function readAsking(said: unknown): McpAsking | null {
+export function parseInputRequest(said: unknown): McpInputRequest | null {
   const block = toBlock(said);
   if (block === undefined || block.resultType !== 'input_required') return null;
   const asking = {
     asks: toBlock(getOwnValue(block, 'inputRequests')) ?? {},
-    ...readRequestState(block),
+    ...getRequestState(block),
   };
   if (JSON.stringify(asking).length <= MAX_CHARACTERS) return asking;
   const message = `it asks for something with more than ${MAX_CHARACTERS} characters, which is not passed on`;
   throw new McpError({ code: 'mcp-invalid-response', message, retryable: false });
 }
 
-function readRequestState(block: Block): { readonly state?: string } {
+function getRequestState(block: Block): { readonly state?: string } {
   const state = getOwnValue(block, 'requestState');
   return typeof state === 'string' ? { state } : {};
 }

@@ -1,5 +1,5 @@
 import type { Logger } from '@parley/core';
-import { type McpCatalogue, type McpRemark, NOTHING } from './catalogue.ts';
+import { type McpCatalog, type McpRemark, NOTHING } from './catalogue.ts';
 
 /** The state of one server. */
 export type McpState =
@@ -15,7 +15,7 @@ export type McpState =
   | { readonly kind: 'closed' };
 
 /** A server, its state, and its current offer, which is empty unless it is connected. */
-export interface McpServerView extends McpCatalogue {
+export interface McpServerView extends McpCatalog {
   readonly name: string;
   readonly state: McpState;
 }
@@ -26,14 +26,14 @@ const MAX_LOGGED = 20;
 /**
  * Tracks the state of one server, initially "connecting"; logs and reports changes, not attempts.
  */
-export function createServerBoard(
+export function createServerStatusTracker(
   name: string,
   log: Logger,
-  onOffer?: (server: string, tools: McpCatalogue['tools']) => void,
+  onOffer?: (server: string, tools: McpCatalog['tools']) => void,
 ) {
   let view: McpServerView = { name, state: { kind: 'connecting' }, ...NOTHING };
   let reported = '';
-  const show = (state: McpState, offer: McpCatalogue = NOTHING): boolean => {
+  const show = (state: McpState, offer: McpCatalog = NOTHING): boolean => {
     const next: McpServerView = { name, state, ...offer };
     const isNew = JSON.stringify(next) !== JSON.stringify(view);
     if (isNew) view = next;
@@ -46,7 +46,7 @@ export function createServerBoard(
   };
   return {
     view: () => view,
-    connected(offer: McpCatalogue): void {
+    connected(offer: McpCatalog): void {
       if (!show({ kind: 'connected' }, offer)) return;
       reported = '';
       const { tools, prompts, refused, changed } = offer;

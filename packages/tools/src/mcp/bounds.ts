@@ -61,7 +61,7 @@ export function createBoundedFetch(fetch: typeof globalThis.fetch, largest: numb
     const response = await fetch(input, init);
     if (response.body === null) return response;
     const isStream = response.headers.get('content-type')?.includes('text/event-stream') === true;
-    const body = response.body.pipeThrough(createBound(largest, isStream));
+    const body = response.body.pipeThrough(createSizeLimiter(largest, isStream));
     return new Response(body, response);
   };
 }
@@ -70,7 +70,10 @@ export function createBoundedFetch(fetch: typeof globalThis.fetch, largest: numb
  * Counts bytes; in an event stream, an empty line restarts the count, and the number of events is
  * limited.
  */
-function createBound(largest: number, isStream: boolean): TransformStream<Uint8Array, Uint8Array> {
+function createSizeLimiter(
+  largest: number,
+  isStream: boolean,
+): TransformStream<Uint8Array, Uint8Array> {
   let size = 0;
   let events = 0;
   let isLineStart = false;

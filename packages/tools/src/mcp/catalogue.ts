@@ -1,8 +1,12 @@
 import { reasonOf } from '@parley/core';
 import { z } from 'zod';
 import { toCleanLine } from './clean.ts';
-import { type Block, getOwnValue, toBlock, toTexts } from './schema/json-block.ts';
-import { type ArgumentShape, type CleanSchema, offerSchema } from './schema/offer-schema.ts';
+import { type Block, getOwnValue, toBlock, toStrings } from './schema/json-block.ts';
+import {
+  type ArgumentShape,
+  type CleanSchema,
+  createOfferedSchema,
+} from './schema/offer-schema.ts';
 
 /** A tool offered by a server, sanitized so that nothing in it can pass for Parley's own text. */
 export interface McpTool {
@@ -38,7 +42,7 @@ export interface McpRemark {
 }
 
 /** Everything a server offers. */
-export interface McpCatalogue {
+export interface McpCatalog {
   readonly tools: readonly McpTool[];
   readonly prompts: readonly McpPrompt[];
   /** Whether the server offers resources, which are listed on demand. */
@@ -48,7 +52,7 @@ export interface McpCatalogue {
 }
 
 /** The catalogue of a disconnected server. */
-export const NOTHING: McpCatalogue = {
+export const NOTHING: McpCatalog = {
   tools: [],
   prompts: [],
   hasResources: false,
@@ -88,11 +92,11 @@ interface AcceptedEntry<Entry> {
  * Reads a server's lists entry by entry. An invalid entry is omitted and reported; the other
  * entries are unaffected.
  */
-export function readCatalogue(
+export function parseCatalog(
   tools: ListedEntries,
   prompts: ListedEntries,
   hasResources = false,
-): McpCatalogue {
+): McpCatalog {
   const refused: McpRemark[] = [];
   const changed: McpRemark[] = [];
   const read = <Entry extends { readonly name: string }>(
@@ -103,9 +107,9 @@ export function readCatalogue(
     if (problem !== null) refused.push({ what: `its ${kind}s`, reason: problem });
     const found = new Map<string, Entry>();
     for (const [nth, said] of items.slice(0, MAX_ENTRIES).entries()) {
-      const what = `${kind} ${readEntryName(said, nth)}`;
+      const what = `${kind} ${parseEntryName(said, nth)}`;
       try {
-        const { entry, remarks } = take(readEntry(said));
+        const { entry, remarks } = take(parseEntry(said));
         if (found.has(entry.name)) throw new Error('an earlier one has the same name');
         found.set(entry.name, entry);
         for (const reason of remarks) changed.push({ what, reason });
@@ -122,8 +126,8 @@ export function readCatalogue(
   };
   const takeWithin = createSizeLimit();
   return {
-    tools: read(tools, 'tool', (said) => takeWithin(readTool(said))),
-    prompts: read(prompts, 'prompt', readPrompt),
+    tools: read(tools, 'tool', (said) => takeWithin(parseTool(said))),
+    prompts: read(prompts, 'prompt', parsePrompt),
     hasResources,
     refused,
     changed,
@@ -143,7 +147,7 @@ function createSizeLimit(): (taken: AcceptedEntry<McpTool>) => AcceptedEntry<Mcp
   };
 }
 
-function readEntry(said: unknown): Block {
+function parseEntry(said: unknown): Block {
   const entry = Array.isArray(said) ? undefined : toBlock(said);
   if (entry === undefined) throw new Error('it is not a JSON object');
   // Tools in the format of model APIs are nested one level deeper.
@@ -151,14 +155,14 @@ function readEntry(said: unknown): Block {
   return inside ?? entry;
 }
 
-function readEntryName(said: unknown, nth: number): string {
+function parseEntryName(said: unknown, nth: number): string {
   const entry = toBlock(said) ?? {};
   const name = getOwnValue(entry, 'name') ?? toBlock(entry.function)?.name;
   if (typeof name === 'string' && name.trim() !== '') return toCleanLine(name, 80);
   return `number ${nth + 1}, without a name`;
 }
 
-function readName({ name }: Block): string {
+function parseName({ name }: Block): string {
   if (typeof name !== 'string' || name.trim() === '') {
     throw new Error('it has no name, or its name is not a string');
   }
@@ -168,10 +172,10 @@ function readName({ name }: Block): string {
   return name;
 }
 
-function readTool(said: Block): AcceptedEntry<McpTool> {
-  const name = readName(said);
-  const { schema, shape, remark } = offerSchema(findSchema(said));
-  assertCheckable(schema);
+function parseTool(said: Block): AcceptedEntry<McpTool> {
+  const name = parseName(said);
+  const { schema, shape, remark } = createOfferedSchema(findSchema(said));
+  assertValidatable(schema);
   const { readOnlyHint } = toBlock(said.annotations) ?? {};
   // Only the exact annotation counts, because a guess must not allow a call without approval.
   const readOnly = readOnlyHint === true;
@@ -196,7 +200,7 @@ function findSchema(said: Block): unknown {
   return found;
 }
 
-function assertCheckable(schema: CleanSchema): void {
+function assertValidatable(schema: CleanSchema): void {
   try {
     z.fromJSONSchema({ ...schema });
   } catch (error) {
@@ -207,13 +211,13 @@ function assertCheckable(schema: CleanSchema): void {
 /** Returns the description, or the title if there is none; paragraphs may be listed separately. */
 function getDescription(said: Block): string {
   const { annotations, description, title } = said;
-  const words = toTexts(description).join(' ').trim();
-  const titles = [...toTexts(title), ...toTexts(toBlock(annotations)?.title)];
+  const words = toStrings(description).join(' ').trim();
+  const titles = [...toStrings(title), ...toStrings(toBlock(annotations)?.title)];
   return toCleanLine(words === '' ? (titles[0] ?? '') : words, MAX_DESCRIPTION);
 }
 
-function readPrompt(said: Block): AcceptedEntry<McpPrompt> {
-  const name = readName(said);
+function parsePrompt(said: Block): AcceptedEntry<McpPrompt> {
+  const name = parseName(said);
   const all = listArguments(said.arguments);
   const fine: McpPromptArgument[] = [];
   const remarks: string[] = [];
@@ -241,7 +245,7 @@ function listArguments(said: unknown): readonly Block[] {
   const properties = toBlock(block.properties);
   if (properties !== undefined) {
     // The arguments are written as a JSON Schema, as in tools.
-    const needed = toTexts(block.required);
+    const needed = toStrings(block.required);
     return Object.keys(properties).map((name) => ({ name, required: needed.includes(name) }));
   }
   const named = Object.entries(block);

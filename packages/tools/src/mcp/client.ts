@@ -4,11 +4,11 @@ import { z } from 'zod';
 import {
   CALL_CAPABILITIES,
   createReplyParams,
-  type McpAsking,
+  type McpInputRequest,
   type McpReply,
-  readAsking,
+  parseInputRequest,
 } from './asking.ts';
-import { type ListedEntries, type McpCatalogue, readCatalogue } from './catalogue.ts';
+import { type ListedEntries, type McpCatalog, parseCatalog } from './catalogue.ts';
 import { describeStartFailure, toRequestError } from './errors.ts';
 import { AS_SENT } from './read-message.ts';
 import { formatResources } from './resources.ts';
@@ -19,14 +19,14 @@ import type { CallArguments } from './schema/server-arguments.ts';
 /** An open connection to a server. */
 export interface McpConnection {
   /** Requests the server's lists of tools and prompts again. */
-  list(signal: AbortSignal): Promise<McpCatalogue>;
+  list(signal: AbortSignal): Promise<McpCatalog>;
   /** Calls a tool; `reply` repeats a call for which the server asked a question. */
   call(
     tool: string,
     input: CallArguments,
     signal: AbortSignal,
     reply?: McpReply,
-  ): Promise<McpResult | McpAsking>;
+  ): Promise<McpResult | McpInputRequest>;
   prompt(
     name: string,
     input: Readonly<Record<string, string>>,
@@ -102,7 +102,7 @@ function listenForChanges(client: Client): void {
 }
 
 /** An initialized client and the state of its connection. */
-export interface ConnectionParts {
+export interface ConnectionState {
   readonly client: Client;
   readonly ended: Promise<string>;
   readonly close: () => Promise<void>;
@@ -114,7 +114,7 @@ export interface ConnectionParts {
  * Implements a connection over a client; every response is read in the form in which the server
  * sent it.
  */
-export function createConnection(of: ConnectionParts): McpConnection {
+export function createConnection(of: ConnectionState): McpConnection {
   const { client, ended, close } = of;
   const request = async (
     method: string,
@@ -140,7 +140,7 @@ export function createConnection(of: ConnectionParts): McpConnection {
       ...(isModern && { _meta: { [CAPABILITIES_KEY]: CALL_CAPABILITIES } }),
     };
     const said = await request('tools/call', params, signal, isModern);
-    return (isModern ? readAsking(said) : null) ?? formatResult(toSentResult(said));
+    return (isModern ? parseInputRequest(said) : null) ?? formatResult(toSentResult(said));
   };
   return {
     ended,
@@ -150,16 +150,16 @@ export function createConnection(of: ConnectionParts): McpConnection {
       // Some servers have tools without declaring them, so tools are always requested; other kinds
       // are requested if declared.
       const [toolList, promptList] = await Promise.all([
-        listAll(ask, 'tools', tools !== undefined, signal),
-        prompts === undefined ? NONE : listAll(ask, 'prompts', true, signal),
+        listAllEntries(ask, 'tools', tools !== undefined, signal),
+        prompts === undefined ? NONE : listAllEntries(ask, 'prompts', true, signal),
       ]);
-      return readCatalogue(toolList, promptList, resources !== undefined);
+      return parseCatalog(toolList, promptList, resources !== undefined);
     },
     call,
     resources: async (signal) => {
       const [resources, resourceTemplates] = await Promise.all([
-        listAll(ask, 'resources', true, signal),
-        listAll(ask, 'resourceTemplates', true, signal),
+        listAllEntries(ask, 'resources', true, signal),
+        listAllEntries(ask, 'resourceTemplates', true, signal),
       ]);
       return formatResources(resources, resourceTemplates);
     },
@@ -214,7 +214,7 @@ type ListKind = keyof typeof METHODS;
  * Lists all entries of one kind. A server that refuses one kind may offer others, so the reason is
  * returned as a problem.
  */
-async function listAll(
+async function listAllEntries(
   ask: SendMcpRequest,
   kind: ListKind,
   isSure: boolean,
@@ -227,7 +227,7 @@ async function listAll(
   try {
     for (let page = 0; page < MAX_PAGES; page += 1) {
       const said = await ask(METHODS[kind], cursor === undefined ? {} : { cursor }, limited);
-      const entries = readEntries(said, kind);
+      const entries = toEntryList(said, kind);
       if (entries === null) return { items, problem: 'the list violates the protocol' };
       items.push(...entries);
       cursor = findNextCursor(said);
@@ -249,7 +249,7 @@ function isMethodRefused(error: unknown): boolean {
 }
 
 /** Accepts a list, an object with one entry per name, or null; returns null for anything else. */
-export function readEntries(said: unknown, kind: ListKind): readonly unknown[] | null {
+export function toEntryList(said: unknown, kind: ListKind): readonly unknown[] | null {
   if (Array.isArray(said)) return said;
   const block = toBlock(said);
   if (block === undefined) return null;

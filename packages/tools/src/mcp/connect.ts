@@ -1,7 +1,7 @@
 import type { Clock } from '@parley/core';
 import { z } from 'zod';
 import { type ClientOptions, createConnection, type McpConnection, openClient } from './client.ts';
-import { describeStartFailure, findSignInNeeded, McpError } from './errors.ts';
+import { describeStartFailure, findSignInRequired, McpError } from './errors.ts';
 import { connectOverHttp } from './http.ts';
 import type { SignInServices } from './oauth/sign-in-state.ts';
 import type { McpPeer, McpServerConfig } from './peer.ts';
@@ -27,7 +27,7 @@ export const connect: Connect = async ({ peer }, options) => {
       ? await connectOverStdio(peer, options)
       : await connectOverHttp(peer, options);
   } catch (error) {
-    const signIn = findSignInNeeded(error);
+    const signIn = findSignInRequired(error);
     const code = signIn === undefined ? 'mcp-unreachable' : 'mcp-sign-in';
     const message = signIn?.message ?? describeStartFailure(error);
     throw new McpError({ code, message, retryable: true, cause: error });
@@ -39,17 +39,17 @@ type StdioPeer = Extract<McpPeer, { kind: 'stdio' }>;
 /** A server that exits on a request it does not know is started again with `initialize`. */
 async function connectOverStdio(peer: StdioPeer, options: ConnectOptions): Promise<McpConnection> {
   try {
-    return await startAndOpen(peer, options, 'discover');
+    return await startAndConnect(peer, options, 'discover');
   } catch (error) {
     if (!(error instanceof ServerExitedError) || options.signal.aborted) throw error;
-    return await startAndOpen(peer, options, 'initialize');
+    return await startAndConnect(peer, options, 'initialize');
   }
 }
 
 /** Thrown when a server exited after the version request, before the handshake was complete. */
 class ServerExitedError extends Error {}
 
-async function startAndOpen(
+async function startAndConnect(
   peer: StdioPeer,
   { env, ...options }: ConnectOptions,
   opening: ClientOptions['opening'],

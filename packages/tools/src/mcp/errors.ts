@@ -27,14 +27,14 @@ export class McpError extends ParleyError {
 }
 
 /** Thrown when a server requires a person to sign in. */
-export class SignInNeededError extends Error {
+export class SignInRequiredError extends Error {
   constructor() {
     super('it asks for a sign-in: an owner can click “Sign in” on the Status page');
   }
 }
 
 /** Thrown when an HTTP response does not contain a protocol message. */
-export class UnreadableAnswerError extends Error {}
+export class UnreadableResponseError extends Error {}
 
 /** The reason reported for a connection whose session the server ended. */
 export const SESSION_ENDED = 'it has ended the session';
@@ -57,7 +57,7 @@ export function toRequestError(error: unknown, isSessionLost: boolean): McpError
     cause: error,
   });
   const [outer] = listCauses(error);
-  const signIn = findSignInNeeded(error);
+  const signIn = findSignInRequired(error);
   if (signIn !== undefined) return new McpError(init('mcp-sign-in', signIn.message));
   if (typeof outer?.code === 'number') return new McpError(init('mcp-refused', reasonOf(error)));
   if (isSessionLost) {
@@ -68,21 +68,23 @@ export function toRequestError(error: unknown, isSessionLost: boolean): McpError
     return new McpError(init('mcp-refused', message));
   }
   const isUnreadable = listCauses(error).some(
-    (cause) => cause.code === 'INVALID_RESULT' || cause.error instanceof UnreadableAnswerError,
+    (cause) => cause.code === 'INVALID_RESULT' || cause.error instanceof UnreadableResponseError,
   );
   if (isUnreadable) {
     return new McpError(init('mcp-invalid-response', 'its answer violates the protocol'));
   }
-  return new McpError(init('mcp-disconnected', describeLost(error)));
+  return new McpError(init('mcp-disconnected', describeLostConnection(error)));
 }
 
-/** Returns the SignInNeededError among the causes of an error, if any. */
-export function findSignInNeeded(error: unknown): SignInNeededError | undefined {
-  const found = listCauses(error).find((cause) => cause.error instanceof SignInNeededError)?.error;
-  return found instanceof SignInNeededError ? found : undefined;
+/** Returns the SignInRequiredError among the causes of an error, if any. */
+export function findSignInRequired(error: unknown): SignInRequiredError | undefined {
+  const found = listCauses(error).find(
+    (cause) => cause.error instanceof SignInRequiredError,
+  )?.error;
+  return found instanceof SignInRequiredError ? found : undefined;
 }
 
-function describeLost(error: unknown): string {
+function describeLostConnection(error: unknown): string {
   return describeNetworkError(error) ?? describeHttpError(error) ?? describeFailure(error);
 }
 

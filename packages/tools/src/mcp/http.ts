@@ -1,8 +1,8 @@
 import type { FetchLike, Transport } from '@modelcontextprotocol/client';
 import type { Clock } from '@parley/core';
 import { type ClientOptions, createConnection, type McpConnection, openClient } from './client.ts';
-import { findSignInNeeded, getHttpStatus, isNetworkFault, SESSION_ENDED } from './errors.ts';
-import { createBearer } from './oauth/bearer.ts';
+import { findSignInRequired, getHttpStatus, isNetworkFault, SESSION_ENDED } from './errors.ts';
+import { createBearerAuthProvider } from './oauth/bearer.ts';
 import type { SignInServices } from './oauth/sign-in-state.ts';
 import type { McpPeer } from './peer.ts';
 import { createMessageReader } from './read-message.ts';
@@ -20,7 +20,7 @@ interface HttpOptions extends Omit<ClientOptions, 'opening'> {
  * 2024.
  */
 const WAYS = ['discover', 'initialize', 'sse'] as const;
-type ProtocolWay = (typeof WAYS)[number];
+type ProtocolVariant = (typeof WAYS)[number];
 
 /**
  * Connects with the newest protocol that the server accepts; rejects with the error of
@@ -30,7 +30,7 @@ export async function connectOverHttp(
   peer: HttpPeer,
   options: HttpOptions,
 ): Promise<McpConnection> {
-  const failures = new Map<ProtocolWay, unknown>();
+  const failures = new Map<ProtocolVariant, unknown>();
   for (const way of WAYS) {
     try {
       return await openWithProtocol(peer, options, way);
@@ -43,9 +43,9 @@ export async function connectOverHttp(
 }
 
 /** Whether the remaining protocol versions would fail as well. */
-function isFinalFailure(way: ProtocolWay, error: unknown): boolean {
+function isFinalFailure(way: ProtocolVariant, error: unknown): boolean {
   const status = getHttpStatus(error);
-  if (findSignInNeeded(error) !== undefined) return true;
+  if (findSignInRequired(error) !== undefined) return true;
   if (isNetworkFault(error) || status === 401 || status === 403) return true;
   return way === 'initialize' && status !== null && status >= 500;
 }
@@ -53,7 +53,7 @@ function isFinalFailure(way: ProtocolWay, error: unknown): boolean {
 async function openWithProtocol(
   peer: HttpPeer,
   options: HttpOptions,
-  way: ProtocolWay,
+  way: ProtocolVariant,
 ): Promise<McpConnection> {
   const lost = Promise.withResolvers<string>();
   let isSessionLost = false;
@@ -88,7 +88,7 @@ type HttpTransport = Transport | (Transport & { terminateSession(): Promise<void
 
 async function createTransport(
   { url, headers, oauth = {} }: HttpPeer,
-  way: ProtocolWay,
+  way: ProtocolVariant,
   fetch: FetchLike,
   { signIn, clock }: Pick<HttpOptions, 'signIn' | 'clock'>,
 ): Promise<HttpTransport> {
@@ -100,7 +100,7 @@ async function createTransport(
     requestInit: { headers: { ...headers } },
     fetch,
     ...(signIn !== undefined &&
-      !hasKey && { authProvider: createBearer({ url, oauth, clock, ...signIn }) }),
+      !hasKey && { authProvider: createBearerAuthProvider({ url, oauth, clock, ...signIn }) }),
   };
   const address = new URL(url);
   return way === 'sse'

@@ -1,11 +1,11 @@
-export type { McpAsking, McpReply } from './asking.ts';
+export type { McpInputRequest, McpReply } from './asking.ts';
 export type { McpServerView } from './board.ts';
 export type { McpPrompt, McpTool } from './catalogue.ts';
 export { McpError } from './errors.ts';
 export {
   beginSignIn,
   finishSignIn,
-  type SignInAnswer,
+  type SignInCallbackParams,
   SignInError,
   type SignInServer,
 } from './oauth/authorize.ts';

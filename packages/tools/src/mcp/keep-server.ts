@@ -1,14 +1,14 @@
 import { type Clock, type Logger, type Monotonic, reasonOf } from '@parley/core';
-import { createServerBoard, type McpServerView } from './board.ts';
-import type { McpCatalogue } from './catalogue.ts';
+import { createServerStatusTracker, type McpServerView } from './board.ts';
+import type { McpCatalog } from './catalogue.ts';
 import type { McpConnection } from './client.ts';
 import type { Connect } from './connect.ts';
 import { McpError, SESSION_ENDED } from './errors.ts';
 import type { SignInServices } from './oauth/sign-in-state.ts';
 import type { McpServerConfig } from './peer.ts';
 
-/** The dependencies of `keepServer`; times are in ms. */
-export interface KeepDeps {
+/** The dependencies of `startServerKeeper`; times are in ms. */
+export interface ServerKeeperDeps {
   readonly connect: Connect;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
@@ -21,7 +21,7 @@ export interface KeepDeps {
   /** If it is absent, people cannot sign in. */
   readonly signInAt?: ((server: string) => SignInServices) | undefined;
   /** Called with a server's tools, after connecting and after every change. */
-  readonly onOffer?: ((server: string, tools: McpCatalogue['tools']) => void) | undefined;
+  readonly onOffer?: ((server: string, tools: McpCatalog['tools']) => void) | undefined;
 }
 
 /** The deadline for connecting over HTTP and for listing, in ms. */
@@ -48,7 +48,7 @@ const MAX_WAIT_MS = 5 * 60_000;
  * Computes the delay before the next attempt, which doubles up to five minutes; half of it is
  * random.
  */
-function computeWaitBefore(failures: number, random: () => number): number {
+function computeReconnectDelay(failures: number, random: () => number): number {
   const full = Math.min(FIRST_WAIT_MS * 2 ** Math.min(failures - 1, 20), MAX_WAIT_MS);
   return Math.round(full / 2 + (full / 2) * random());
 }
@@ -58,11 +58,11 @@ function computeWaitBefore(failures: number, random: () => number): number {
  * exited or stopped responding, and reconnects with growing delays. Logs one line per change, not
  * per attempt.
  */
-export function keepServer(config: McpServerConfig, deps: KeepDeps) {
+export function startServerKeeper(config: McpServerConfig, deps: ServerKeeperDeps) {
   const closing = new AbortController();
-  const board = createServerBoard(config.name, deps.log, deps.onOffer);
+  const board = createServerStatusTracker(config.name, deps.log, deps.onOffer);
   let connection: McpConnection | null = null;
-  const handover = createHandover(deps, closing.signal);
+  const handover = createConnectionHandover(deps, closing.signal);
   let underWay = 0;
   let lookSoon = (): void => {};
   const look = async (from: McpConnection): Promise<void> => {
@@ -150,7 +150,7 @@ function getConnectMs({ peer }: McpServerConfig): number {
   return peer.kind === 'stdio' ? START_MS : CONNECT_MS;
 }
 
-interface KeptServer {
+interface ServerKeeperState {
   readonly name: string;
   readonly closing: AbortSignal;
 }
@@ -158,9 +158,9 @@ interface KeptServer {
 /** Reconnects until it is closed. */
 async function keepConnectionOpen(
   hold: () => Promise<string>,
-  deps: KeepDeps,
-  board: ReturnType<typeof createServerBoard>,
-  { name, closing }: KeptServer,
+  deps: ServerKeeperDeps,
+  board: ReturnType<typeof createServerStatusTracker>,
+  { name, closing }: ServerKeeperState,
 ): Promise<void> {
   const { clock, monotonic, random, pause } = deps;
   for (let failures = 1; !closing.aborted; failures += 1) {
@@ -170,7 +170,7 @@ async function keepConnectionOpen(
     if (closing.aborted) break;
     if (monotonic() - startedAt > GOOD_MS) failures = 1;
     const isAtOnce = failures === 1 && reason === SESSION_ENDED;
-    const wait = isAtOnce ? 0 : computeWaitBefore(failures, random);
+    const wait = isAtOnce ? 0 : computeReconnectDelay(failures, random);
     const needsSignIn = isSignInError(ended);
     board.waiting({ reason, needsSignIn }, clock(), wait);
     if (needsSignIn) await waitUntilSignedIn(deps, name, closing);
@@ -188,7 +188,7 @@ const SIGN_IN_LOOK_MS = 2_000;
 
 /** The server is not contacted before a sign-in, because it would refuse the connection. */
 async function waitUntilSignedIn(
-  { signInAt, pause, log }: KeepDeps,
+  { signInAt, pause, log }: ServerKeeperDeps,
   name: string,
   closing: AbortSignal,
 ): Promise<void> {
@@ -204,7 +204,10 @@ async function waitUntilSignedIn(
 }
 
 /** Passes the next connection to the calls that are waiting for one. */
-function createHandover({ pause }: Pick<KeepDeps, 'pause'>, closing: AbortSignal) {
+function createConnectionHandover(
+  { pause }: Pick<ServerKeeperDeps, 'pause'>,
+  closing: AbortSignal,
+) {
   const awaiting = new Set<(next: McpConnection) => void>();
   return {
     announce(opened: McpConnection): void {
@@ -230,7 +233,7 @@ function addTimeout(signal: AbortSignal, ms: number): AbortSignal {
 
 /** Waits until the next poll is due (null), or until the connection has ended (the reason). */
 async function waitForNextPoll(
-  { pause }: KeepDeps,
+  { pause }: ServerKeeperDeps,
   { ended }: McpConnection,
   changed: Promise<void>,
   closing: AbortSignal,

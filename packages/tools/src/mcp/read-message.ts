@@ -54,7 +54,7 @@ export function createMessageReader(): MessageReader {
     },
     read(value) {
       const all = Array.isArray(value) ? value : [value];
-      return all.flatMap((one) => readMessage(one, methodOf) ?? []);
+      return all.flatMap((one) => normalizeMessage(one, methodOf) ?? []);
     },
   };
 }
@@ -64,7 +64,7 @@ function isRequestId(id: unknown): id is string | number {
 }
 
 /** Drops fields that are not part of the protocol. */
-function readMessage(
+function normalizeMessage(
   value: unknown,
   methodOf: (id: string | number) => string | undefined,
 ): ReadableMessage | null {
@@ -79,13 +79,13 @@ function readMessage(
   if (!isRequestId(id)) return null;
   const error = getOwnValue(said, 'error');
   if (error !== undefined && error !== null && error !== false) {
-    return { jsonrpc: '2.0', id, error: readError(error) };
+    return { jsonrpc: '2.0', id, error: normalizeError(error) };
   }
   if (!Object.hasOwn(said, 'result')) return null;
-  return { jsonrpc: '2.0', id, result: readResult(methodOf(id), said.result) };
+  return { jsonrpc: '2.0', id, result: normalizeResult(methodOf(id), said.result) };
 }
 
-function readError(said: unknown): { code: number; message: string; data?: unknown } {
+function normalizeError(said: unknown): { code: number; message: string; data?: unknown } {
   const error = toBlock(said);
   if (error === undefined) return { code: INTERNAL_ERROR, message: String(said) };
   const { code, message, data } = error;
@@ -108,9 +108,9 @@ const EMPTY: Readonly<Record<string, Block>> = {
   'prompts/get': { messages: [] },
 };
 
-function readResult(method: string | undefined, said: unknown): Block {
+function normalizeResult(method: string | undefined, said: unknown): Block {
   const result = toBlock(said);
-  if (method === 'initialize') return readInitializeResult(result ?? {});
+  if (method === 'initialize') return normalizeInitializeResult(result ?? {});
   if (method === undefined || !Object.hasOwn(EMPTY, method)) return result ?? {};
   // The client library handles results that ask for further input.
   if (result?.resultType === 'input_required') return result;
@@ -130,14 +130,14 @@ const VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05', '2024-
  * Completes a server's response to `initialize` with what the library requires; missing
  * capabilities count as absent.
  */
-function readInitializeResult(said: Block): Block {
+function normalizeInitializeResult(said: Block): Block {
   const { protocolVersion, capabilities, serverInfo, instructions } = said;
   const info = toBlock(serverInfo) ?? {};
   const text = (value: unknown, otherwise: string) =>
     typeof value === 'string' && value !== '' ? value : otherwise;
   return {
     protocolVersion: findNearestVersion(protocolVersion),
-    capabilities: readCapabilities(capabilities),
+    capabilities: normalizeCapabilities(capabilities),
     serverInfo: { name: text(info.name, 'unnamed'), version: text(info.version, '0') },
     ...(typeof instructions === 'string' && { instructions }),
   };
@@ -152,15 +152,15 @@ function findNearestVersion(said: unknown): string {
   return VERSIONS.find((known) => known <= version) ?? VERSIONS[0];
 }
 
-function readCapabilities(said: unknown): Block {
+function normalizeCapabilities(said: unknown): Block {
   const named = Object.entries(toBlock(said) ?? {}).flatMap(([name, value]) => {
     const details = value === true ? {} : toBlock(value);
-    return details === undefined ? [] : [[name, readFlags(details)] as const];
+    return details === undefined ? [] : [[name, normalizeFlags(details)] as const];
   });
   return Object.fromEntries(named);
 }
 
-function readFlags(details: Block): Block {
+function normalizeFlags(details: Block): Block {
   const flags = ['listChanged', 'subscribe'].filter((name) => details[name] === true);
   return Object.fromEntries(flags.map((name) => [name, true]));
 }

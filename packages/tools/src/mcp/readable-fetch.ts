@@ -1,5 +1,5 @@
 import { createBoundedFetch, LARGEST_MESSAGE } from './bounds.ts';
-import { UnreadableAnswerError } from './errors.ts';
+import { UnreadableResponseError } from './errors.ts';
 import type { MessageReader } from './read-message.ts';
 import { getOwnValue, toBlock } from './schema/json-block.ts';
 
@@ -25,7 +25,7 @@ export function createReadableFetch(
     const asked = parseRequest(init?.body);
     reader.sent(asked);
     const response = await bounded(input, init);
-    if (!response.ok) return readFailure(response, asked, init, onSessionLost);
+    if (!response.ok) return readErrorResponse(response, asked, init, onSessionLost);
     if (response.body === null || [202, 204].includes(response.status)) return response;
     const type = response.headers.get('content-type')?.toLowerCase() ?? '';
     if (type.includes('text/event-stream')) {
@@ -62,7 +62,7 @@ async function readJsonResponse(
   if (text.startsWith('<')) return new Response(text, { headers: { 'content-type': 'text/html' } });
   const messages = reader.read(parseTextAsJson(text));
   if (isProtocolRequest(asked) && messages.length === 0) {
-    throw new UnreadableAnswerError(`no message of the protocol in an answer of type ${type}`);
+    throw new UnreadableResponseError(`no message of the protocol in an answer of type ${type}`);
   }
   return new Response(JSON.stringify(messages), {
     headers: { ...toPlainHeaders(response), 'content-type': 'application/json' },
@@ -93,7 +93,7 @@ function parseTextAsJson(text: string): unknown {
 const OPENING = new Set<unknown>(['initialize', 'server/discover']);
 
 /** Reads a failed request. Some servers send a protocol error with an HTTP error status. */
-async function readFailure(
+async function readErrorResponse(
   response: Response,
   asked: unknown,
   init: RequestInit | undefined,

@@ -1,6 +1,6 @@
 import type { ListedEntries } from './catalogue.ts';
 import { toCleanLine } from './clean.ts';
-import { type Block, toBlock, toTexts } from './schema/json-block.ts';
+import { type Block, toBlock, toStrings } from './schema/json-block.ts';
 
 /** The maximum number of resources and templates listed; the others are only counted. */
 const MAX_NAMED = 200;
@@ -39,11 +39,11 @@ function listResourceLines(
 
 /** Returns null for a resource without a URI, because it cannot be requested. */
 function formatResource(item: Block, key: string): string | null {
-  const [uri = ''] = toTexts(item[key]);
+  const [uri = ''] = toStrings(item[key]);
   if (uri === '' || uri.length > MAX_URI) return null;
-  const [title = ''] = [...toTexts(item.title), ...toTexts(item.name)];
-  const [description = ''] = toTexts(item.description);
-  const [type = ''] = toTexts(item.mimeType);
+  const [title = ''] = [...toStrings(item.title), ...toStrings(item.name)];
+  const [description = ''] = toStrings(item.description);
+  const [type = ''] = toStrings(item.mimeType);
   const size = typeof item.size === 'number' ? `${item.size} bytes` : '';
   const facts = [type, size].filter((fact) => fact !== '').join(', ');
   const words = [title, description].filter((part) => part !== '').join(': ');

@@ -1,5 +1,5 @@
 import { toCleanLine } from './clean.ts';
-import { type Block, toBlock, toTexts } from './schema/json-block.ts';
+import { type Block, toBlock, toStrings } from './schema/json-block.ts';
 
 /** An image, recording or other file in a result. */
 export interface McpFile {
@@ -21,7 +21,7 @@ const MAX_URI = 500;
  * Reads one part of a result. A part of an unknown kind is mentioned, not dropped. `nth` counts
  * from 0.
  */
-export function readPart(said: unknown, nth: number): ResultPart {
+export function parseResultPart(said: unknown, nth: number): ResultPart {
   if (typeof said === 'string') return { text: said };
   const part = Array.isArray(said) ? undefined : toBlock(said);
   if (part === undefined) return { text: said === null ? '' : JSON.stringify(said) };
@@ -30,12 +30,14 @@ export function readPart(said: unknown, nth: number): ResultPart {
     case 'text':
       return { text: getText(part.text ?? part.content ?? part.value) };
     case 'image_url':
-      return readMedia('image', part, nth);
+      return parseMediaPart('image', part, nth);
     case 'image':
     case 'audio':
-      return readMedia(kind, part, nth);
+      return parseMediaPart(kind, part, nth);
     case 'resource':
-      return readResource(toBlock(part.resource) ?? { ...part, uri: part.uri ?? part.resource });
+      return parseResourcePart(
+        toBlock(part.resource) ?? { ...part, uri: part.uri ?? part.resource },
+      );
     case 'resource_link':
       return { text: `[Link: ${formatLink(part)}]` };
     case UNNAMED:
@@ -63,16 +65,16 @@ function getText(said: unknown): string {
 
 function getPartMimeType(part: Block): string {
   const [said = ''] = [part.mimeType, part.mime_type, part.mediaType, part.media_type].flatMap(
-    (one) => toTexts(one),
+    (one) => toStrings(one),
   );
   return said;
 }
 
 /** Reads an image or recording, whose bytes may be in a `data:` URL. */
-function readMedia(kind: string, part: Block, nth: number): ResultPart {
+function parseMediaPart(kind: string, part: Block, nth: number): ResultPart {
   const inside = toBlock(part.source) ?? toBlock(part.image_url) ?? {};
   const all = [part.data, part.blob, part.url, part.image_url, inside.data, inside.url];
-  const [said = ''] = all.flatMap((one) => toTexts(one));
+  const [said = ''] = all.flatMap((one) => toStrings(one));
   const [, inAddress = '', rest = ''] = /^data:([^;,]*)(?:;[^,]*)?,(.*)$/s.exec(said) ?? [];
   const mimeType = toCleanLine(getPartMimeType(part) || getPartMimeType(inside) || inAddress, 100);
   const bytes = decodeBase64(rest === '' ? said : rest);
@@ -83,12 +85,12 @@ function readMedia(kind: string, part: Block, nth: number): ResultPart {
   return { text: `[${named}: not shown]`, file: toMcpFile(`${kind}-${nth + 1}`, mimeType, bytes) };
 }
 
-function readResource(said: Block): ResultPart {
+function parseResourcePart(said: Block): ResultPart {
   const uri = toCleanLine(getText(said.uri), MAX_URI) || 'a resource';
   if (said.text !== undefined && said.text !== null) {
     return { text: `[${uri}]\n${getText(said.text)}` };
   }
-  const bytes = decodeBase64(toTexts(said.blob ?? said.data)[0] ?? '');
+  const bytes = decodeBase64(toStrings(said.blob ?? said.data)[0] ?? '');
   if (bytes === null) return { text: `[${uri}: it has no content that can be read]` };
   const name = toCleanLine(uri.split(/[?#]/)[0]?.split('/').at(-1) ?? '', 200) || 'file';
   return { text: `[${uri}: not shown]`, file: toMcpFile(name, getPartMimeType(said), bytes) };
@@ -96,19 +98,19 @@ function readResource(said: Block): ResultPart {
 
 function formatLink(part: Block): string {
   const words = [part.title ?? part.name, part.uri ?? part.url, part.description];
-  return toCleanLine(words.flatMap((one) => toTexts(one)).join(' '), MAX_URI);
+  return toCleanLine(words.flatMap((one) => toStrings(one)).join(' '), MAX_URI);
 }
 
 /** Describes a part of an unknown kind, and includes its text, values and file. */
 function createUnknownPart(kind: string, part: Block, nth: number): ResultPart {
   const named = `[A part of the kind “${toCleanLine(kind, 80)}”: not shown]`;
-  const [words = ''] = [part.text, part.description, part.title].flatMap((one) => toTexts(one));
+  const [words = ''] = [part.text, part.description, part.title].flatMap((one) => toStrings(one));
   const said = words === '' ? listNestedValues(part) : words;
   const text = said === '' ? named : `${named}\n${said}`;
   const mimeType = getPartMimeType(part);
-  const bytes = decodeBase64(toTexts(part.data ?? part.blob)[0] ?? '');
+  const bytes = decodeBase64(toStrings(part.data ?? part.blob)[0] ?? '');
   if (mimeType === '' || bytes === null) return { text };
-  const [name = ''] = [part.name, part.filename].flatMap((one) => toTexts(one));
+  const [name = ''] = [part.name, part.filename].flatMap((one) => toStrings(one));
   const fallback = `${toCleanLine(kind, 80)}-${nth + 1}`;
   return { text, file: toMcpFile(toCleanLine(name, 200) || fallback, mimeType, bytes) };
 }

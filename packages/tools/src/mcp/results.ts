@@ -1,5 +1,5 @@
 import { toCleanLines } from './clean.ts';
-import { type McpFile, type ResultPart, readPart } from './result-parts.ts';
+import { type McpFile, parseResultPart, type ResultPart } from './result-parts.ts';
 import { type Block, getOwnValue, toBlock } from './schema/json-block.ts';
 
 /** The result of a call, converted to text. `failed` means that the server reports a failure. */
@@ -21,8 +21,8 @@ export function formatResult(said: unknown): McpResult {
     // Some servers return the text, or the list of parts, directly.
     return formatResult({ content: said });
   }
-  const parts = readParts(result);
-  const read = parts.slice(0, MAX_PARTS).map((part, nth) => readPart(part, nth));
+  const parts = findResultParts(result);
+  const read = parts.slice(0, MAX_PARTS).map((part, nth) => parseResultPart(part, nth));
   const texts: string[] = read.map(({ text }) => text);
   if (parts.length > MAX_PARTS) texts.push(`[${parts.length - MAX_PARTS} more parts: not shown]`);
   const structured = findStructuredValues(result);
@@ -38,7 +38,7 @@ export function formatResult(said: unknown): McpResult {
 }
 
 /** Finds the parts at the positions where older or nonconforming servers put them. */
-function readParts(result: Block): readonly unknown[] {
+function findResultParts(result: Block): readonly unknown[] {
   const { content, toolResult, error } = result;
   if (Array.isArray(content)) return content;
   if (content !== undefined && content !== null) return [content];

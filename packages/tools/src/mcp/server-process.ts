@@ -74,9 +74,9 @@ export async function startServerProcess(
     kill,
     async end() {
       child.stdin.end();
-      if (await endsWithinGrace(gone)) return;
+      if (await waitForGracefulExit(gone)) return;
       signalGroup(child, 'SIGTERM');
-      if (await endsWithinGrace(gone)) return;
+      if (await waitForGracefulExit(gone)) return;
       kill();
       await gone;
     },
@@ -94,7 +94,7 @@ async function waitForExit(child: ChildProcess): Promise<string> {
   });
 }
 
-async function endsWithinGrace(gone: Promise<string>): Promise<boolean> {
+async function waitForGracefulExit(gone: Promise<string>): Promise<boolean> {
   const waiting = new AbortController();
   const late = pause(GRACE_MS, false, { signal: waiting.signal }).catch(() => false);
   const isGone = await Promise.race([gone.then(() => true), late]);

@@ -1,10 +1,10 @@
 import { setTimeout as timer } from 'node:timers/promises';
 import type { Clock, Logger, Monotonic } from '@parley/core';
-import type { McpAsking, McpReply } from './asking.ts';
+import type { McpInputRequest, McpReply } from './asking.ts';
 import type { McpServerView } from './board.ts';
 import { connect } from './connect.ts';
 import { McpError } from './errors.ts';
-import { type KeepDeps, keepServer } from './keep-server.ts';
+import { type ServerKeeperDeps, startServerKeeper } from './keep-server.ts';
 import type { McpServerConfig } from './peer.ts';
 import type { McpResult } from './results.ts';
 import { type CallArguments, toServerArguments } from './schema/server-arguments.ts';
@@ -24,7 +24,7 @@ export interface McpServers {
     input: CallArguments,
     signal: AbortSignal,
     reply?: McpReply,
-  ): Promise<McpResult | McpAsking>;
+  ): Promise<McpResult | McpInputRequest>;
   resources(server: string, signal: AbortSignal): Promise<string>;
   resource(server: string, uri: string, signal: AbortSignal): Promise<McpResult>;
   /** Fills in a prompt with its arguments and returns its text. */
@@ -40,8 +40,8 @@ export interface McpServers {
 
 /** The dependencies of `openMcpServers`. */
 export interface McpServersDeps
-  extends Pick<KeepDeps, 'onOffer' | 'signInAt'>,
-    Partial<Pick<KeepDeps, 'connect' | 'pause'>> {
+  extends Pick<ServerKeeperDeps, 'onOffer' | 'signInAt'>,
+    Partial<Pick<ServerKeeperDeps, 'connect' | 'pause'>> {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
   readonly monotonic: Monotonic;
@@ -54,8 +54,8 @@ export function openMcpServers(
   configs: readonly McpServerConfig[],
   deps: McpServersDeps,
 ): McpServers {
-  const keeping = { connect, pause: pauseFor, ...deps };
-  const kept = new Map(configs.map((config) => [config.name, keepServer(config, keeping)]));
+  const keeping = { connect, pause: sleep, ...deps };
+  const kept = new Map(configs.map((config) => [config.name, startServerKeeper(config, keeping)]));
   const serverOf = (name: string) => {
     const server = kept.get(name);
     if (server !== undefined) return server;
@@ -82,7 +82,7 @@ export function openMcpServers(
   };
 }
 
-async function pauseFor(ms: number, signal: AbortSignal): Promise<void> {
+async function sleep(ms: number, signal: AbortSignal): Promise<void> {
   // If the connection ended early, no caller is waiting for it.
   await timer(ms, undefined, { signal, ref: false }).catch(() => {});
 }

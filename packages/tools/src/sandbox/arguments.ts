@@ -66,7 +66,7 @@ export function createForbiddenError(said: string): SandboxError {
  * The folders and files that a sandbox is built from. All paths are real paths, without symbolic
  * links.
  */
-interface SandboxPlan extends ClosedPaths {
+interface SandboxPlan extends ProtectedPaths {
   /** The only writable folder; it has the same path inside and outside the sandbox. */
   readonly workspace: string;
   /** Additional read-only files, which may have been deleted. */
@@ -227,7 +227,7 @@ async function findMount(path: string): Promise<SystemMount | null> {
 }
 
 /** Read-only paths, and the folders leading to them, which a command cannot move or replace. */
-export interface ClosedPaths {
+export interface ProtectedPaths {
   readonly closed: readonly string[];
   readonly pinned: readonly string[];
 }
@@ -237,23 +237,23 @@ export interface ClosedPaths {
  * otherwise a command could create it. Throws SandboxError if a path is missing or is a link, whose
  * target would be exposed.
  */
-export async function resolveClosedPaths(
+export async function resolveProtectedPaths(
   workspace: string,
   names: readonly string[],
-): Promise<ClosedPaths> {
+): Promise<ProtectedPaths> {
   const pinned = new Set<string>();
   const closed: string[] = [];
   for (const name of names) {
     const segments = name.split('/').filter((segment) => segment !== '');
     const onTheWay = segments.map((_, index) => join(workspace, ...segments.slice(0, index + 1)));
-    for (const path of onTheWay) await assertCoverable(path);
+    for (const path of onTheWay) await assertProtectable(path);
     for (const path of onTheWay.slice(0, -1)) pinned.add(path);
     closed.push(join(workspace, ...segments));
   }
   return { closed, pinned: [...pinned] };
 }
 
-async function assertCoverable(path: string): Promise<void> {
+async function assertProtectable(path: string): Promise<void> {
   const found = await lstat(path).catch(() => null);
   if (found?.isFile() === true || found?.isDirectory() === true) return;
   const message = `Commands are not run, because ${path} is neither a file nor a folder and cannot be protected. Put a plain file in its place.`;

@@ -1,3 +1,3 @@
 export { SandboxError } from './arguments.ts';
-export type { CommandResult, EndingReason } from './run.ts';
+export type { CommandResult, TerminationReason } from './run.ts';
 export { openSandbox, type Sandbox } from './sandbox.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createOutputEnds } from './run.ts';
+import { createBoundedOutput } from './run.ts';
 
 describe('the two ends of an output', () => {
   it('[P10] are the whole output if it is short enough, regardless of the chunks', () => {
@@ -9,7 +9,7 @@ describe('the two ends of an output', () => {
         fc.string({ unit: 'grapheme', maxLength: 40 }),
         fc.integer({ min: 1, max: 5 }),
         (text, size) => {
-          const keeper = createOutputEnds(1_000);
+          const keeper = createBoundedOutput(1_000);
           const bytes = Buffer.from(text);
           for (let at = 0; at < bytes.length; at += size) keeper.add(bytes.subarray(at, at + size));
           expect(keeper.text()).toBe(text);
@@ -22,7 +22,7 @@ describe('the two ends of an output', () => {
     fc.assert(
       fc.property(fc.array(fc.stringMatching(/^[a-z]{0,30}$/)), (pieces) => {
         const whole = pieces.join('');
-        const keeper = createOutputEnds(20);
+        const keeper = createBoundedOutput(20);
         for (const piece of pieces) keeper.add(Buffer.from(piece));
         const expected =
           whole.length <= 20
@@ -34,7 +34,7 @@ describe('the two ends of an output', () => {
   });
 
   it('[P10] never split a character', () => {
-    const keeper = createOutputEnds(3);
+    const keeper = createBoundedOutput(3);
     keeper.add(Buffer.from('😀😀😀😀'));
     expect(keeper.text().isWellFormed()).toBe(true);
   });

@@ -30,7 +30,7 @@ interface BwrapOutcome {
   readonly output: string;
   readonly exitCode: number | null;
   readonly signal: string | null;
-  readonly ended: EndingReason | null;
+  readonly ended: TerminationReason | null;
 }
 
 /** The interval at which the usage of a sandbox is measured, in ms. */
@@ -49,26 +49,26 @@ export async function runBwrap(run: BwrapRun): Promise<BwrapOutcome> {
   // bubblewrap's environment is empty, because /proc/1/environ makes it readable inside the
   // sandbox.
   const child = spawn(program, args, { env: {}, detached: true, stdio: ['ignore', ...PIPES] });
-  const output = createOutputEnds(limits.outputCharacters);
-  const errors = createOutputEnds(MAX_MESSAGE);
-  const status = createOutputEnds(MAX_MESSAGE);
-  collectFrom(child, 1, output.add);
-  collectFrom(child, 2, errors.add);
-  let ended: EndingReason | null = null;
-  collectFrom(child, STATUS_FD, (chunk) => {
+  const output = createBoundedOutput(limits.outputCharacters);
+  const errors = createBoundedOutput(MAX_MESSAGE);
+  const status = createBoundedOutput(MAX_MESSAGE);
+  collectStream(child, 1, output.add);
+  collectStream(child, 2, errors.add);
+  let ended: TerminationReason | null = null;
+  collectStream(child, STATUS_FD, (chunk) => {
     status.add(chunk);
     // The status report may arrive only after the sandbox was killed.
-    if (ended !== null) killInside(readReport(status.text()));
+    if (ended !== null) killSandboxProcesses(parseSandboxReport(status.text()));
   });
   writeInput(child, USERS_FD, USERS(workspace));
   writeInput(child, GROUPS_FD, GROUPS);
 
-  const end = (why: EndingReason): void => {
+  const end = (why: TerminationReason): void => {
     ended ??= why;
     // Kills the whole group, because bubblewrap's first process may be exiting while its second one
     // would wait forever.
     signalGroup(child, 'SIGKILL');
-    killInside(readReport(status.text()));
+    killSandboxProcesses(parseSandboxReport(status.text()));
   };
   const stop = (): void => end('stopped');
   const timer = setTimeout(() => end('time'), limits.timeoutMs);
@@ -83,7 +83,7 @@ export async function runBwrap(run: BwrapRun): Promise<BwrapOutcome> {
     unwatch();
     signal.removeEventListener('abort', stop);
   }
-  const { exitCode } = readReport(status.text());
+  const { exitCode } = parseSandboxReport(status.text());
   // A kill from outside, for example by the OOM killer, does not mean that the sandbox could not
   // start.
   if (exitCode === null && ended === null && killedBy === null)
@@ -102,7 +102,7 @@ export async function runBwrap(run: BwrapRun): Promise<BwrapOutcome> {
  * would end only the parent and leave the command running. bubblewrap reports the process before
  * letting it continue.
  */
-function killInside({ childPid, pidNamespace }: SandboxReport): void {
+function killSandboxProcesses({ childPid, pidNamespace }: SandboxReport): void {
   if (childPid === null || pidNamespace === null) return;
   // By now the process id may belong to an unrelated process, which is in another namespace.
   if (readNamespace(String(childPid)) !== formatNamespaceName(pidNamespace)) return;
@@ -122,7 +122,7 @@ function waitForClose(child: ChildProcess, program: string): Promise<string | nu
   return promise;
 }
 
-function collectFrom(child: ChildProcess, fd: number, add: (chunk: Uint8Array) => void): void {
+function collectStream(child: ChildProcess, fd: number, add: (chunk: Uint8Array) => void): void {
   const pipe: Readable | Writable | null | undefined = child.stdio[fd];
   if (pipe === null || pipe === undefined || !('read' in pipe)) return;
   pipe.on('data', add);
@@ -140,13 +140,13 @@ function writeInput(child: ChildProcess, fd: number, text: string): void {
 /** Checks the limits of a sandbox every 100 ms until the returned function is called. */
 function watchLimits(
   { workspace, limits }: BwrapRun,
-  status: OutputEnds,
-  end: (why: EndingReason) => void,
+  status: BoundedOutput,
+  end: (why: TerminationReason) => void,
 ): () => void {
-  const lostRoom = createDiskWatch(workspace, limits.diskBytes);
+  const lostRoom = createDiskMonitor(workspace, limits.diskBytes);
   let watching = true;
   const look = async (): Promise<void> => {
-    const { pidNamespace } = readReport(status.text());
+    const { pidNamespace } = parseSandboxReport(status.text());
     const why = pidNamespace === null ? null : findExceededLimit(pidNamespace, limits);
     if (why !== null) end(why);
     else if ((await lostRoom()) && watching) end('disk');
@@ -159,7 +159,7 @@ function watchLimits(
   };
 }
 
-function findExceededLimit(pidNamespace: number, limits: SandboxLimits): EndingReason | null {
+function findExceededLimit(pidNamespace: number, limits: SandboxLimits): TerminationReason | null {
   const { processes, memoryBytes, writtenBytes } = measureTree(pidNamespace, limits.processes);
   if (processes > limits.processes) return 'processes';
   if (memoryBytes > limits.memoryBytes) return 'memory';
@@ -171,7 +171,7 @@ function findExceededLimit(pidNamespace: number, limits: SandboxLimits): EndingR
  * first check. This check detects space that the counted writes miss: preallocated space, and
  * writes of processes that no parent has waited for.
  */
-function createDiskWatch(folder: string, bytes: number): () => Promise<boolean> {
+function createDiskMonitor(folder: string, bytes: number): () => Promise<boolean> {
   let most = 0;
   let looking = false;
   return async () => {
@@ -187,7 +187,7 @@ function createDiskWatch(folder: string, bytes: number): () => Promise<boolean> 
 }
 
 /** Why Parley ended a command. */
-export type EndingReason = 'time' | 'stopped' | 'processes' | 'memory' | 'disk';
+export type TerminationReason = 'time' | 'stopped' | 'processes' | 'memory' | 'disk';
 
 export interface CommandResult {
   /**
@@ -203,7 +203,7 @@ export interface CommandResult {
    */
   readonly signal: string | null;
   /** Why Parley ended the command; null if the command ended by itself. */
-  readonly ended: EndingReason | null;
+  readonly ended: TerminationReason | null;
   readonly tookMs: number;
 }
 
@@ -214,7 +214,7 @@ function getSignalName(exitCode: number): string | null {
 }
 
 /** Collects the start and the end of an output of any length. */
-interface OutputEnds {
+interface BoundedOutput {
   add(chunk: Uint8Array): void;
   /** Returns the text, with a line in the middle that states how much was left out. */
   text(): string;
@@ -224,7 +224,7 @@ interface OutputEnds {
  * Keeps the first and the last half of `limit` characters, plus at most one chunk in memory. The
  * characters in between are counted, and their number is reported (P10).
  */
-export function createOutputEnds(limit: number): OutputEnds {
+export function createBoundedOutput(limit: number): BoundedOutput {
   const half = Math.floor(limit / 2);
   const decoder = new StringDecoder('utf8');
   let head = '';
@@ -268,7 +268,7 @@ const Line = z.object({
 });
 
 /** Parses the JSON lines of the report; an incomplete last line is ignored. */
-function readReport(text: string): SandboxReport {
+function parseSandboxReport(text: string): SandboxReport {
   const lines = text.split('\n').slice(0, -1).map(parseStatusLine);
   return {
     childPid: lines.findLast((line) => 'child-pid' in line)?.['child-pid'] ?? null,

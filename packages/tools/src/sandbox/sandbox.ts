@@ -5,7 +5,7 @@ import {
   buildBwrapArguments,
   DEFAULT_LIMITS,
   listSystemMounts,
-  resolveClosedPaths,
+  resolveProtectedPaths,
   SandboxError,
   type SandboxLimits,
 } from './arguments.ts';
@@ -62,9 +62,9 @@ export function openSandbox(options: SandboxOptions): Sandbox {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   return {
     async run(command, { signal, timeoutMs = limits.timeoutMs, closed = [], readOnly = [] }) {
-      const workspace = await checkFolder(options);
+      const workspace = await checkWorkspaceFolder(options);
       const plan = {
-        ...(await resolveClosedPaths(workspace, closed)),
+        ...(await resolveProtectedPaths(workspace, closed)),
         workspace,
         readOnly: readOnly.map((name) => join(workspace, name)),
         system: await listSystemMounts(network),
@@ -73,7 +73,7 @@ export function openSandbox(options: SandboxOptions): Sandbox {
       };
       const startedAt = monotonic();
       const outcome = await runBwrap({
-        program: program ?? (await findProgram()),
+        program: program ?? (await findBwrapProgram()),
         args: buildBwrapArguments(plan, command),
         workspace,
         limits: plan.limits,
@@ -85,7 +85,7 @@ export function openSandbox(options: SandboxOptions): Sandbox {
 }
 
 /** PATH is not used, because another program of this name could come first. */
-async function findProgram(): Promise<string> {
+async function findBwrapProgram(): Promise<string> {
   for (const folder of SEARCHED) {
     const found = await realpath(`${folder}/${PROGRAM}`).catch(() => null);
     if (found !== null) return found;
@@ -97,7 +97,7 @@ async function findProgram(): Promise<string> {
  * Returns the workspace's real path after checking that it does not contain a folder that commands
  * must not access.
  */
-async function checkFolder({ workspace, forbidden }: SandboxOptions): Promise<string> {
+async function checkWorkspaceFolder({ workspace, forbidden }: SandboxOptions): Promise<string> {
   const folder = await realpath(workspace).catch((cause: unknown) => {
     const message = `Commands are not run, because the workspace ${workspace} cannot be opened.`;
     throw new SandboxError('sandbox-folder', message, cause);

@@ -164,7 +164,7 @@ async function readPageBody(
   const chunks: Buffer[] = [];
   let size = 0;
   try {
-    for await (const chunk of unpackResponse(response)) {
+    for await (const chunk of decompressResponse(response)) {
       const bytes = Buffer.from(chunk);
       size += bytes.length;
       if (size > maxBytes) throw createTooLargeError(url, maxBytes);
@@ -179,13 +179,13 @@ async function readPageBody(
   return Buffer.concat(chunks);
 }
 
-function unpackResponse(response: IncomingMessage): AsyncIterable<Uint8Array> {
-  const unpack = createUnpacker(response.headers['content-encoding']);
+function decompressResponse(response: IncomingMessage): AsyncIterable<Uint8Array> {
+  const unpack = createDecompressor(response.headers['content-encoding']);
   // Errors surface in the last stream of the chain, which is the one being read.
   return unpack === null ? response : pipeline(response, unpack, () => {});
 }
 
-function createUnpacker(encoding: string | undefined): Transform | null {
+function createDecompressor(encoding: string | undefined): Transform | null {
   switch (encoding?.trim().toLowerCase()) {
     case 'gzip':
     case 'x-gzip':

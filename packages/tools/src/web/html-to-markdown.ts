@@ -17,7 +17,7 @@ export interface ReadablePage {
 export function htmlToMarkdown(html: string, url: string): ReadablePage {
   // The library's types refer to the DOM of a browser; only the subset declared below is used.
   const { document } = parseHTML(wrapInBody(html)) as unknown as { document: PageDocument };
-  removeUnseen(document);
+  removeHiddenContent(document);
   markLinks(document, url);
   const titles = [...document.querySelectorAll('title')];
   const title = titles[0]?.textContent?.trim() ?? '';
@@ -115,7 +115,7 @@ const COMMENT_NODE = 8;
  * Removes content that a person does not see: scripts, hidden elements, comments. Only attributes
  * and inline styles are considered, not style sheets.
  */
-function removeUnseen(document: PageDocument): void {
+function removeHiddenContent(document: PageDocument): void {
   for (const element of [...document.querySelectorAll(NEVER_SHOWN)]) element.remove();
   for (const element of [...document.querySelectorAll('[style]')]) {
     const style = (element.getAttribute('style') ?? '').toLowerCase().replace(/\s+/g, '');

@@ -2,10 +2,10 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { htmlToMarkdown } from './html-to-markdown.ts';
 
 /** The input of the thread, set only by `convertPage`. */
-export interface PageOrder {
+export interface PageConversionInput {
   readonly html: string;
   readonly url: string;
 }
 
-const { html, url }: PageOrder = workerData;
+const { html, url }: PageConversionInput = workerData;
 parentPort?.postMessage(htmlToMarkdown(html, url));

@@ -4,7 +4,7 @@ import { resolveModuleUrl } from '@parley/core/installation';
 import { type AddressRules, WebError } from './addresses.ts';
 import { FETCH_LIMITS, type FetchLimits, fetchResource, type Resource } from './fetch.ts';
 import type { ReadablePage } from './html-to-markdown.ts';
-import type { PageOrder } from './page-thread.ts';
+import type { PageConversionInput } from './page-thread.ts';
 
 /** A web page as text. The whole text was written by outsiders. */
 export interface WebPage {
@@ -95,7 +95,7 @@ const MEMORY = { maxOldGenerationSizeMb: 256 };
  * WebError `web-format`, or the abort reason of the signal.
  */
 async function convertPage(
-  order: PageOrder,
+  order: PageConversionInput,
   timeoutMs: number,
   signal: AbortSignal,
 ): Promise<ReadablePage> {

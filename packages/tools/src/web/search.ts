@@ -52,7 +52,7 @@ export function openSearch(settings: SearchSettings, deps: EngineDeps): SearchWe
       try {
         const hits = await engine(query, signal);
         const found = hits.slice(0, query.results);
-        return found.filter(({ url }) => /^https?:\/\//i.test(url)).map(cleanHit);
+        return found.filter(({ url }) => /^https?:\/\//i.test(url)).map(cleanSearchHit);
       } catch (error) {
         if (!(error instanceof WebError)) throw error;
         faults.push(error);
@@ -63,7 +63,7 @@ export function openSearch(settings: SearchSettings, deps: EngineDeps): SearchWe
   };
 }
 
-function cleanHit({ title, url, snippet }: SearchHit): SearchHit {
+function cleanSearchHit({ title, url, snippet }: SearchHit): SearchHit {
   return {
     title: toShortLine(stripEmphasisTags(title), MAX_LENGTHS.title),
     url: toShortLine(url, MAX_LENGTHS.url),
@@ -104,7 +104,7 @@ const MAX_BYTES = 2_000_000;
  * Throws WebError, whose message states how to fix the problem and never contains the key or the
  * engine's own text.
  */
-async function askEngine<Answer>(
+async function querySearchEngine<Answer>(
   engine: SearchEngine,
   { url, headers, answer }: EngineRequest<Answer>,
   { fetch, timeoutMs = TIMEOUT_MS }: EngineDeps,
@@ -122,7 +122,7 @@ async function askEngine<Answer>(
       await response.body?.cancel();
       throw createSearchRefusal(engine, response);
     }
-    return parseAnswer(await readAnswerText(response, name), answer, engine);
+    return parseEngineResponse(await readResponseText(response, name), answer, engine);
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof WebError) throw error;
@@ -137,7 +137,7 @@ async function askEngine<Answer>(
   }
 }
 
-async function readAnswerText({ body }: Response, name: string): Promise<string> {
+async function readResponseText({ body }: Response, name: string): Promise<string> {
   const decoder = new TextDecoder();
   let text = '';
   let size = 0;
@@ -150,7 +150,7 @@ async function readAnswerText({ body }: Response, name: string): Promise<string>
   return text + decoder.decode();
 }
 
-function parseAnswer<Answer>(
+function parseEngineResponse<Answer>(
   text: string,
   answer: z.ZodType<Answer>,
   { name, settings }: SearchEngine,
@@ -221,7 +221,12 @@ function createSearxngSearch({ baseUrl, language }: SearxngSettings, deps: Engin
     url.searchParams.set('format', 'json');
     if (language !== undefined) url.searchParams.set('language', language);
     const asked = { url, answer: SearxngResponse };
-    const { results, unresponsive_engines: silent } = await askEngine(SEARXNG, asked, deps, signal);
+    const { results, unresponsive_engines: silent } = await querySearchEngine(
+      SEARXNG,
+      asked,
+      deps,
+      signal,
+    );
     if (results.length === 0 && silent.length > 0) {
       throw new WebError(
         'web-search',
@@ -269,7 +274,7 @@ function createBraveSearch(
     url.searchParams.set('text_decorations', 'false');
     url.searchParams.set('result_filter', 'web');
     const asked = { url, headers: { 'x-subscription-token': apiKey }, answer: BraveResponse };
-    const { web } = await askEngine(BRAVE, asked, deps, signal);
+    const { web } = await querySearchEngine(BRAVE, asked, deps, signal);
     const hits = web?.results ?? [];
     return hits.map(({ title, url, description: snippet }) => ({ title, url, snippet }));
   };

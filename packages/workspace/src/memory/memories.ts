@@ -1,14 +1,14 @@
 import { BoundedMap } from '@parley/core';
-import { isMemory } from '../audience.ts';
+import { isMemoryFile } from '../audience.ts';
 import type { WorkspaceView } from '../workspace-view.ts';
 import type { WriteApproval } from '../write-rules.ts';
 import {
-  addEntry,
+  addMemoryEntry,
   getFileScope,
   type MemoryEntry,
   type MemoryType,
   parseMemoryFile,
-  removeEntries,
+  removeMemoryEntries,
   SAVED_FILES,
 } from './memory-file.ts';
 import { VERSIONS_FOLDER } from './memory-versions.ts';
@@ -65,7 +65,7 @@ export class MemoryFiles {
     const written = await view.change(name, (text) => {
       // Another process may have saved the same memory in the meantime.
       twin = this.#entries.of(name, text ?? '').find((one) => isSameMemory(one, entry));
-      return twin === undefined ? addEntry(text, entry) : null;
+      return twin === undefined ? addMemoryEntry(text, entry) : null;
     });
     if (written.kind === 'refused') return { kind: 'refused', detail: written.detail };
     return { kind: twin === undefined ? 'saved' : 'known', name, entry: twin ?? entry };
@@ -86,7 +86,8 @@ export class MemoryFiles {
       let count = 0;
       const shortened = (text: string | null) => {
         if (text === null) return null;
-        const kept = scope === null ? removeLines(text, inNotes) : removeEntries(text, scope, ids);
+        const kept =
+          scope === null ? removeLines(text, inNotes) : removeMemoryEntries(text, scope, ids);
         count = countLines(text) - countLines(kept);
         return kept === text ? null : kept;
       };
@@ -114,7 +115,7 @@ async function forgetVersions(
   const shorten = (file: string, text: string): string => {
     const scope = getFileScope(file);
     const own = memories.filter(({ name }) => name === file).map(({ entry }) => entry.id);
-    const kept = scope === null ? text : removeEntries(text, scope, new Set(own));
+    const kept = scope === null ? text : removeMemoryEntries(text, scope, new Set(own));
     return removeLines(kept, inNotes);
   };
   const isMeant = (file: string) => reader.kind === 'owner' || file === groupMemory;
@@ -137,7 +138,7 @@ function removeLines(text: string, isMeant: (line: string) => boolean): string {
 async function listChangeableFiles(view: WorkspaceView): Promise<readonly string[]> {
   if (view.reader.kind !== 'owner') return listVisibleMemoryFiles(view);
   const all = (await view.list()).map(({ name }) => name);
-  const notes = all.filter((name) => isMemory(name));
+  const notes = all.filter((name) => isMemoryFile(name));
   return [...new Set([...listVisibleMemoryFiles(view), ...notes])];
 }
 
@@ -216,11 +217,11 @@ export function summarizeProfile(entries: readonly MemoryEntry[], uses: MemoryUs
   let tooLong = 0;
   for (const entry of ranked) {
     const next = [...chosen, entry];
-    if (printMemories(next).length <= MAX_PROFILE_CHARACTERS) chosen.push(entry);
+    if (formatMemories(next).length <= MAX_PROFILE_CHARACTERS) chosen.push(entry);
     else tooLong += 1;
     if (tooLong === TRIED) break;
   }
-  return chosen.length === 0 ? null : printMemories(chosen);
+  return chosen.length === 0 ? null : formatMemories(chosen);
 }
 
 /**
@@ -237,7 +238,7 @@ function rankMemories(entries: readonly MemoryEntry[], uses: MemoryUses): readon
     .map(({ entry }) => entry);
 }
 
-function printMemories(entries: readonly MemoryEntry[]): string {
+function formatMemories(entries: readonly MemoryEntry[]): string {
   return ORDER.flatMap((type) => {
     const texts = entries
       .filter((entry) => entry.type === type)

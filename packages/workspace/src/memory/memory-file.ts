@@ -24,7 +24,7 @@ export type MemoryOrigin = z.infer<typeof MemoryOrigin>;
  * The author of a memory's text. `own`: exactly what the person wrote. `agent`: the agent worded
  * the memory. `hand`: a person edited the line in the file.
  */
-export type MemoryWords = 'own' | 'agent' | 'hand';
+export type MemoryAuthorship = 'own' | 'agent' | 'hand';
 
 /** A memory, which is one line in a file. */
 export interface MemoryEntry {
@@ -38,7 +38,7 @@ export interface MemoryEntry {
   /** `2026-11-21` */
   readonly date: string | null;
   readonly from: MemoryOrigin | null;
-  readonly words: MemoryWords;
+  readonly words: MemoryAuthorship;
   /** Whether Parley saved the memory automatically, because the model did not. */
   readonly automatic: boolean;
 }
@@ -119,14 +119,18 @@ export function parseMemoryFile(text: string, scope: MemoryScope): readonly Memo
 }
 
 /** Returns the file with one memory added; `text` is null if the file does not exist yet. */
-export function addEntry(text: string | null, entry: MemoryEntry): string {
+export function addMemoryEntry(text: string | null, entry: MemoryEntry): string {
   const before = text === null || text.trim() === '' ? HEAD : `${text.trimEnd()}\n`;
   const gap = /\n[-*+] [^\n]*\n$/.test(before) ? '' : '\n';
-  return `${before}${gap}${printEntry(entry)}\n`;
+  return `${before}${gap}${formatMemoryEntry(entry)}\n`;
 }
 
 /** Returns the file without the lines of these memories. */
-export function removeEntries(text: string, scope: MemoryScope, ids: ReadonlySet<string>): string {
+export function removeMemoryEntries(
+  text: string,
+  scope: MemoryScope,
+  ids: ReadonlySet<string>,
+): string {
   return text
     .split('\n')
     .filter((line) => {
@@ -137,7 +141,7 @@ export function removeEntries(text: string, scope: MemoryScope, ids: ReadonlySet
 }
 
 /** Formats the line that represents a memory. */
-export function printEntry({ text, from, ...entry }: MemoryEntry): string {
+export function formatMemoryEntry({ text, from, ...entry }: MemoryEntry): string {
   const { automatic, ...rest } = entry;
   const mark = Object.entries({ ...rest, ...from, ...(automatic && { automatic: 'yes' }) })
     .filter(([, value]) => value !== null)

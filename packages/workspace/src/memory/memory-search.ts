@@ -6,7 +6,7 @@ import type { Workspace } from '../open-workspace.ts';
 import { createMarkdownLister, FoundFile } from '../paths.ts';
 import type { WorkspaceView } from '../workspace-view.ts';
 import { type MemoryEntry, SAVED_FILES } from './memory-file.ts';
-import { type FoundPiece, PassageIndex, type PassageKind, toPassage } from './passage-index.ts';
+import { PassageIndex, type PassageKind, type PassageMatch, toPassage } from './passage-index.ts';
 import { listQueryWords, type QueryWord } from './search-words.ts';
 
 /** A passage found for a query. */
@@ -94,7 +94,7 @@ export function openMemorySearch(
         ownOf(view).search(words, wanted),
       ]);
       const pieces = found.flat().sort((one, other) => other.score - one.score);
-      return readHits(view, pieces, place, most);
+      return resolveMemoryHits(view, pieces, place, most);
     },
   };
 }
@@ -103,9 +103,9 @@ export function openMemorySearch(
  * Checks the pieces through the view, omitting those that this reader may not see or that no longer
  * exist.
  */
-async function readHits(
+async function resolveMemoryHits(
   view: WorkspaceView,
-  found: readonly FoundPiece[],
+  found: readonly PassageMatch[],
   at: SearchScope,
   most: number,
 ): Promise<readonly MemoryHit[]> {
@@ -121,7 +121,7 @@ async function readHits(
     if (!isSaid(piece.raw) || !isSaid(piece.heading)) continue;
     if (isOutOfSession(passage.entry, at)) continue;
     const { source, audience } = file;
-    const isAbout = isClearMatch(coverage, rarity);
+    const isAbout = isStrongMatch(coverage, rarity);
     hits.set(passage.text, { ...passage, source, audience, score, isClear: isAbout });
   }
   return [...hits.values()];
@@ -131,7 +131,7 @@ async function readHits(
  * Whether a passage matches most of the query, or one of its rare words and a fair part of the
  * rest.
  */
-function isClearMatch(coverage: number, rarity: number): boolean {
+function isStrongMatch(coverage: number, rarity: number): boolean {
   return (coverage >= 0.5 && rarity >= 1.3) || (rarity >= 2 && coverage >= 0.2);
 }
 
@@ -182,7 +182,7 @@ class FileIndex {
   }
 
   /** Finds the best passages, best first; `words` is called only if the index is not empty. */
-  async search(words: () => readonly QueryWord[], most: number): Promise<readonly FoundPiece[]> {
+  async search(words: () => readonly QueryWord[], most: number): Promise<readonly PassageMatch[]> {
     // Searches that start during a check wait for that check.
     if (this.#checking === null && this.#options.monotonic() >= this.#nextCheck) {
       this.#checking = this.#check();

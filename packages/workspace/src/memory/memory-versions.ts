@@ -1,7 +1,7 @@
 import { AudienceFrontMatter } from '../audience.ts';
 import { type FileChange, FileVersions, type FileVersionsOptions } from '../file-versions.ts';
 import { readFrontMatter } from '../front-matter.ts';
-import { getKeptHead } from '../write-rules.ts';
+import { getReusableFrontMatter } from '../write-rules.ts';
 
 /** A change to MEMORY.md whose old and new texts are both stored. */
 interface MemoryEdit {
@@ -49,7 +49,7 @@ export class MemoryVersions extends FileVersions {
     return this.options.lock.hold(async (hold) => {
       const raw = await this.content();
       if ((raw === null ? null : stripVersionHead(raw)) !== from) return { kind: 'changed' };
-      const head = getKeptHead(readFrontMatter(raw ?? '', AudienceFrontMatter));
+      const head = getReusableFrontMatter(readFrontMatter(raw ?? '', AudienceFrontMatter));
       return this.change(hold, raw, `${head}${to.trimEnd()}\n`, why);
     });
   }

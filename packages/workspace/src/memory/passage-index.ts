@@ -2,7 +2,7 @@ import { getFileScope, type MemoryEntry, parseMemoryFile } from './memory-file.t
 import { listIndexTerms, type QueryWord } from './search-words.ts';
 
 /** A matching piece of a file, its score, and how much of the query it matches. */
-export interface FoundPiece {
+export interface PassageMatch {
   readonly piece: IndexedFilePiece;
   readonly score: number;
   /** The share of the query's significant words that occur in the piece, from 0 to 1. */
@@ -106,7 +106,7 @@ export class PassageIndex {
   /**
    * Finds the best `most` pieces, best first; if two are equally good, the newer one comes first.
    */
-  search(words: readonly QueryWord[], most: number): readonly FoundPiece[] {
+  search(words: readonly QueryWord[], most: number): readonly PassageMatch[] {
     const room = () => new Float64Array(this.#pieces.length);
     const [score, matched, rarity] = [room(), room(), room()];
     const sums = { score, matched, rarity, best: room(), bestRarity: room() };

@@ -12,7 +12,7 @@ import {
   type SkillState,
   type UsableSkill,
 } from './resolve-skills.ts';
-import { cleanOneLine, escapeXml, type ShownFolder, toShownLocation } from './skill-text.ts';
+import { cleanOneLine, escapeXml, type FolderAlias, toDisplayPath } from './skill-text.ts';
 
 /**
  * The skills for one session, determined when the session begins and the same in each of its turns
@@ -54,7 +54,7 @@ export interface AbsentSkill {
   readonly detail: string;
 }
 
-export interface SnapshotParts {
+export interface SkillSnapshotInput {
   readonly catalogue: Catalogue;
   /** The skills in the catalog and those shown in full, in order of precedence. */
   readonly skills: readonly UsableSkill[];
@@ -63,7 +63,12 @@ export interface SnapshotParts {
 }
 
 /** Assembles a snapshot (S07), whose version is a hash of all of its contents. */
-export function makeSnapshot({ catalogue, skills, inline, filter }: SnapshotParts): SkillSnapshot {
+export function createSkillSnapshot({
+  catalogue,
+  skills,
+  inline,
+  filter,
+}: SkillSnapshotInput): SkillSnapshot {
   const isPrivate = skills.some(({ audience }) => audience.kind === 'owner');
   const audience: Audience = isPrivate ? { kind: 'owner' } : { kind: 'everyone' };
   const content = {
@@ -84,7 +89,7 @@ export function makeSnapshot({ catalogue, skills, inline, filter }: SnapshotPart
  * the space that the catalog leaves, in order; a skill whose body does not fit is listed in the
  * catalog.
  */
-export function divideSkills(
+export function partitionSkills(
   all: readonly CatalogueEntry[],
   texts: readonly { readonly skill: DescribedSkill; readonly text: SkillText | AbsentSkill }[],
   { max, maxCharacters }: { readonly max: number; readonly maxCharacters: number },
@@ -191,12 +196,12 @@ export function selectCatalogue(
 function shortenDescription(entry: CatalogueEntry, length: number): CatalogueEntry {
   const { description } = entry;
   const total = description.length;
-  if (total <= length + formatCutNotice(total, total).length) return entry;
+  if (total <= length + formatTruncationNotice(total, total).length) return entry;
   const shown = shortenAtClause(description, length);
-  return { ...entry, description: shown + formatCutNotice(shown.length, total) };
+  return { ...entry, description: shown + formatTruncationNotice(shown.length, total) };
 }
 
-function formatCutNotice(shown: number, total: number): string {
+function formatTruncationNotice(shown: number, total: number): string {
   return ` … [cut: ${shown} of ${total} characters]`;
 }
 
@@ -268,7 +273,7 @@ export interface SkillStatus {
 }
 
 /** How a skill appears in the prompt. */
-export interface ShownSkill {
+export interface PromptSkill {
   readonly show: 'outline' | 'inline';
   readonly text: string;
 }
@@ -276,11 +281,11 @@ export interface ShownSkill {
 /** Describes a skill's state for people (S09); `shown` is its form in an owner's prompt. */
 export function toSkillStatus(
   { found, skill, state, reason, audience, command, commandProblem, key }: ResolvedSkill,
-  shown: ShownSkill | undefined,
-  folders: readonly ShownFolder[],
+  shown: PromptSkill | undefined,
+  folders: readonly FolderAlias[],
 ): SkillStatus {
   const folder = join(found.root, ...found.segments);
-  const location = toShownLocation(skill === null ? folder : join(folder, SKILL_FILE), folders);
+  const location = toDisplayPath(skill === null ? folder : join(folder, SKILL_FILE), folders);
   const forModel = skill !== null && !skill.disablemodelinvocation;
   const base = {
     name: cleanOneLine(skill?.name ?? getSkillFolderName(found)),

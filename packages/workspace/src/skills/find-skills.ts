@@ -8,12 +8,12 @@ import {
   describeDiskError,
   type FoundFile,
   getFileIdentity,
-  openInside,
+  openWorkspaceFile,
   parseFileName,
   SETTLED_MS,
   walkPath,
 } from '../paths.ts';
-import { type FilePattern, toPatternsInside } from '../prompt-files.ts';
+import { type FilePattern, toWorkspacePatterns } from '../prompt-files.ts';
 import { type ParsedSkill, parseSkill, type RefusedSkill } from './skill-file.ts';
 
 /**
@@ -32,7 +32,7 @@ export interface SkillFolder {
 }
 
 /** An installation's skill folders, as absolute paths. */
-export interface SkillPlaces {
+export interface SkillLocations {
   /** Folders from the settings and plugins; later ones take precedence. */
   readonly extra: readonly string[];
   /** The folder of the bundled skills. */
@@ -46,7 +46,7 @@ export interface SkillPlaces {
 }
 
 /** Lists the six sources, from the weakest to the strongest (S02). */
-export function listSkillFolders(places: SkillPlaces): readonly SkillFolder[] {
+export function listSkillFolders(places: SkillLocations): readonly SkillFolder[] {
   const agents = ['.agents', 'skills'];
   return [
     ...places.extra.map((root): SkillFolder => ({ source: 'extra', root, within: [] })),
@@ -65,7 +65,10 @@ export function listSkillFolders(places: SkillPlaces): readonly SkillFolder[] {
 export function listSkillFiles(folders: readonly SkillFolder[]): readonly FilePattern[] {
   const workspace = folders.find(({ source }) => source === 'workspace');
   const paths = folders.map(({ root, within }) => `${join(root, ...within)}/`);
-  return [...(workspace === undefined ? [] : toPatternsInside(workspace.root, paths)), 'SKILL.md'];
+  return [
+    ...(workspace === undefined ? [] : toWorkspacePatterns(workspace.root, paths)),
+    'SKILL.md',
+  ];
 }
 
 /** A folder that contains a valid or invalid skill, as found on disk. */
@@ -171,7 +174,7 @@ async function readSkillHeader(
   return content;
 }
 
-function toRefusedSkill(fault: NoSkillFile): RefusedSkill | null {
+function toRefusedSkill(fault: UnreadableSkillFile): RefusedSkill | null {
   return fault.kind === 'missing' ? null : fault;
 }
 
@@ -181,7 +184,7 @@ function isAbsentPath(error: unknown): boolean {
 }
 
 /** Why a skill does not have a file that can be read, for people. */
-export type NoSkillFile =
+export type UnreadableSkillFile =
   | { readonly kind: 'missing' }
   | { readonly kind: 'refused'; readonly reason: string };
 
@@ -190,14 +193,16 @@ export function checkFile(
   root: string,
   segments: readonly string[],
   maxBytes: number,
-): { readonly kind: 'file'; readonly file: FoundFile } | NoSkillFile {
+): { readonly kind: 'file'; readonly file: FoundFile } | UnreadableSkillFile {
   try {
     const walked = walkPath(root, { segments });
     if (walked.kind === 'missing') return walked;
     if (walked.kind === 'link') return refuseSkillFile('a symbolic link is not followed');
     if (walked.kind === 'not-a-file') return refuseSkillFile('not a regular file');
     if (walked.file.hasTwin) return refuseSkillFile('it has a second name (a hard link)');
-    return walked.file.bytes > maxBytes ? createSkillTooLarge(walked.file.bytes, maxBytes) : walked;
+    return walked.file.bytes > maxBytes
+      ? createTooLargeSkillFile(walked.file.bytes, maxBytes)
+      : walked;
   } catch (error) {
     return refuseSkillFile(`it cannot be read (${describeDiskError(error)})`);
   }
@@ -209,15 +214,15 @@ export async function readSkillFile(
   segments: readonly string[],
   found: FoundFile,
   maxBytes: number,
-): Promise<{ readonly kind: 'text'; readonly text: string } | NoSkillFile> {
+): Promise<{ readonly kind: 'text'; readonly text: string } | UnreadableSkillFile> {
   try {
-    await using handle = await openInside(root, segments);
+    await using handle = await openWorkspaceFile(root, segments);
     const stats = await handle.stat({ bigint: true });
     if (!stats.isFile() || getFileIdentity(stats) !== found.identity) {
       return refuseSkillFile('it changed while it was read');
     }
     const bytes = await handle.readFile();
-    if (bytes.length > maxBytes) return createSkillTooLarge(bytes.length, maxBytes);
+    if (bytes.length > maxBytes) return createTooLargeSkillFile(bytes.length, maxBytes);
     const read = decodeFileText(bytes);
     return read.kind === 'text' ? read : refuseSkillFile(read.detail);
   } catch (error) {
@@ -230,10 +235,10 @@ function isLink(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
 }
 
-function refuseSkillFile(reason: string): NoSkillFile {
+function refuseSkillFile(reason: string): UnreadableSkillFile {
   return { kind: 'refused', reason };
 }
 
-function createSkillTooLarge(bytes: number, maxBytes: number): NoSkillFile {
+function createTooLargeSkillFile(bytes: number, maxBytes: number): UnreadableSkillFile {
   return refuseSkillFile(`it has ${bytes} bytes, but at most ${maxBytes} are read`);
 }

@@ -5,7 +5,7 @@ const MAX_DEPTH = 20;
  * Parses hand-written JSON as JSON5: keys without quotes, single quotes, trailing commas, comments.
  * Returns undefined if the text is invalid or has trailing content; never throws.
  */
-export function readLooseJson(text: string): unknown {
+export function parseLooseJson(text: string): unknown {
   const reader = new LooseJsonReader(text);
   try {
     return reader.whole();

@@ -1,8 +1,8 @@
-import { type MatterEntry, readEntries, readKey } from './matter-entries.ts';
+import { type FrontMatterEntry, parseFrontMatterEntries, readKey } from './matter-entries.ts';
 
 /** The front matter of a SKILL.md that is not plain YAML, as far as it can be parsed. */
-export interface LooseMatter {
-  readonly entries: readonly MatterEntry[];
+export interface LooseFrontMatter {
+  readonly entries: readonly FrontMatterEntry[];
   readonly head: string;
   readonly body: string;
   /** Assumptions that were needed to parse the front matter, for people. */
@@ -20,14 +20,14 @@ const MAX_CHARACTERS = 16_000;
  * Parses a skill's front matter as its author must have meant it (S11). Returns null if the file
  * has no front matter, or if the front matter is not in YAML or is too long; never throws.
  */
-export function readLooseMatter(file: string): LooseMatter | null {
+export function parseLooseFrontMatter(file: string): LooseFrontMatter | null {
   const text = file.replaceAll(/\r\n?/g, '\n').replace(/^[\s\p{Cf}]+(?=---)/u, '');
   const lines = text.split('\n');
   if (!/^---[ \t]*(?:ya?ml)?[ \t]*$/i.test(lines[0] ?? '')) return null;
-  const split = findMatterEnd(lines);
+  const split = findFrontMatterEnd(lines);
   const block = dedentLines(lines.slice(1, split.end));
   if (block.join('\n').length > MAX_CHARACTERS || countAliases(block) > MAX_ALIASES) return null;
-  const entries = readEntries(block);
+  const entries = parseFrontMatterEntries(block);
   if (entries.length === 0) return null;
   const foreveryone = isForEveryone(split.warning === null ? block.join('\n') : text);
   const guesses = entries.flatMap(({ key, guess }) =>
@@ -63,7 +63,7 @@ function countAliases(lines: readonly string[]): number {
   return lines.reduce((sum, line) => sum + (line.match(/(?:^|[\s,[{])\*\w/g)?.length ?? 0), 0);
 }
 
-interface MatterSplit {
+interface FrontMatterSplit {
   /** The index of the first line after the front matter, and of the first line of the text. */
   readonly end: number;
   readonly body: number;
@@ -71,8 +71,8 @@ interface MatterSplit {
 }
 
 /** Finds the end of the front matter: its closing line, or the most likely one. */
-function findMatterEnd(lines: readonly string[]): MatterSplit {
-  const prose = lines.findIndex((_line, nth) => nth > 0 && isBodyAt(lines, nth));
+function findFrontMatterEnd(lines: readonly string[]): FrontMatterSplit {
+  const prose = lines.findIndex((_line, nth) => nth > 0 && isBodyStart(lines, nth));
   const within = prose === -1 ? lines.length : prose;
   const find = (pattern: RegExp) => lines.findIndex((line, nth) => nth > 0 && pattern.test(line));
   const exact = find(/^---[ \t]*$/);
@@ -90,7 +90,7 @@ function findMatterEnd(lines: readonly string[]): MatterSplit {
  * A heading, or a sentence after a blank line, belongs to the skill's text and not to the front
  * matter.
  */
-function isBodyAt(lines: readonly string[], nth: number): boolean {
+function isBodyStart(lines: readonly string[], nth: number): boolean {
   const line = lines[nth] ?? '';
   if ((lines[nth - 1] ?? '').trim() !== '' || nth === 1) return false;
   if (/^#{1,6} /.test(line)) return !lines.slice(nth + 1).some((more) => /^---[ \t]*$/.test(more));

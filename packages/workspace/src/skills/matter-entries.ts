@@ -1,7 +1,7 @@
 import { parse } from 'yaml';
-import { readLooseJson } from './loose-json.ts';
+import { parseLooseJson } from './loose-json.ts';
 
-export interface MatterEntry {
+export interface FrontMatterEntry {
   readonly key: string;
   readonly value: unknown;
   /**
@@ -19,7 +19,10 @@ const MAX_DEPTH = 5;
  * Parses front matter that is not valid YAML as a whole, key by key, so that a mistake in one key
  * does not affect the others. A duplicate key is returned twice; never throws.
  */
-export function readEntries(lines: readonly string[], depth = 0): readonly MatterEntry[] {
+export function parseFrontMatterEntries(
+  lines: readonly string[],
+  depth = 0,
+): readonly FrontMatterEntry[] {
   return splitSegments(lines).map((segment) => ({
     ...guessValue(segment, depth),
     ...toRawEntry(segment),
@@ -34,7 +37,7 @@ export function readRawTexts(head: string): ReadonlyMap<string, string> {
 }
 
 /** A key with all its lines. */
-interface MatterSegment {
+interface FrontMatterSegment {
   readonly key: string;
   /** The text after the colon on the same line. */
   readonly inline: string;
@@ -58,7 +61,7 @@ export function readKey(line: string): { readonly key: string; readonly inline: 
   return { key: (double || single || bare || '').trim(), inline: inline.trim() };
 }
 
-function splitSegments(lines: readonly string[]): readonly MatterSegment[] {
+function splitSegments(lines: readonly string[]): readonly FrontMatterSegment[] {
   const segments: { key: string; inline: string; below: string[] }[] = [];
   for (let at = 0; at < lines.length; at += 1) {
     const line = lines[at] ?? '';
@@ -96,12 +99,19 @@ function countOpenBrackets(line: string): number {
   return (bare.match(/[[{]/g)?.length ?? 0) - (bare.match(/[\]}]/g)?.length ?? 0);
 }
 
-function toRawEntry({ key, inline, below }: MatterSegment): Pick<MatterEntry, 'key' | 'raw'> {
+function toRawEntry({
+  key,
+  inline,
+  below,
+}: FrontMatterSegment): Pick<FrontMatterEntry, 'key' | 'raw'> {
   return { key, raw: [inline, ...below].join('\n').trim() };
 }
 
 /** Tries possible meanings of a value, starting with the most literal one. */
-function guessValue(segment: MatterSegment, depth: number): Pick<MatterEntry, 'value' | 'guess'> {
+function guessValue(
+  segment: FrontMatterSegment,
+  depth: number,
+): Pick<FrontMatterEntry, 'value' | 'guess'> {
   const { key, inline, below } = segment;
   const text = [`${JSON.stringify(key)}: ${inline}`, ...below.map((line) => `  ${line}`)].join(
     '\n',
@@ -118,16 +128,16 @@ function guessValue(segment: MatterSegment, depth: number): Pick<MatterEntry, 'v
 }
 
 function readLooseValue(
-  { inline, below }: MatterSegment,
+  { inline, below }: FrontMatterSegment,
   depth: number,
-): Pick<MatterEntry, 'value' | 'guess'> {
+): Pick<FrontMatterEntry, 'value' | 'guess'> {
   const whole = [inline, ...below].join('\n').trim();
   if (/^[[{]/.test(whole)) {
-    const value = readLooseJson(whole);
+    const value = parseLooseJson(whole);
     if (value !== undefined) return { value, guess: 'is hand-written JSON' };
   }
   if (inline === '' && depth < MAX_DEPTH) {
-    const inner = readEntries(dedentText(below), depth + 1);
+    const inner = parseFrontMatterEntries(dedentText(below), depth + 1);
     if (inner.length > 0) {
       const value = Object.fromEntries(inner.map((entry) => [entry.key, entry.value]));
       return { value, guess: 'is not plain YAML' };

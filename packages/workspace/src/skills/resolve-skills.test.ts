@@ -3,12 +3,12 @@ import { describe, expect, it } from 'vitest';
 import {
   describeIneligible,
   parseSkillCommand,
-  type SkillFacts,
+  type SkillEnvironment,
   toCommandName,
 } from './resolve-skills.ts';
 import { SkillHeader } from './skill-header.ts';
 
-const FACTS: SkillFacts = {
+const FACTS: SkillEnvironment = {
   os: 'linux',
   bins: new Set(['git', 'curl']),
   env: { API_KEY: 'x', EMPTY: '' },
@@ -16,7 +16,7 @@ const FACTS: SkillFacts = {
   tools: new Set(['read', 'exec']),
 };
 
-const why = (asked: object, facts: Partial<SkillFacts> = {}) =>
+const why = (asked: object, facts: Partial<SkillEnvironment> = {}) =>
   describeIneligible(SkillHeader.parse({ description: 'x', ...asked }), { ...FACTS, ...facts });
 
 describe('[S03] a skill can be used', () => {

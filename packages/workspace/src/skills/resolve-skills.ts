@@ -62,7 +62,7 @@ export interface SkillRules {
 export function resolveSkills(
   found: readonly FoundSkill[],
   rules: SkillRules,
-  facts: SkillFacts,
+  facts: SkillEnvironment,
 ): readonly ResolvedSkill[] {
   const winners = new Map<string, FoundSkill>();
   for (const one of found) {
@@ -83,10 +83,10 @@ export function resolveSkills(
       return { ...base, skill: null, state: 'refused', reason: content.reason };
     }
     const key = findKeySource(content, rules, facts);
-    const verdict = decideState(one, { ...content, key }, winners, rules, facts);
+    const verdict = decideSkillState(one, { ...content, key }, winners, rules, facts);
     const usable = verdict.state === 'ready';
     const command = usable
-      ? takeCommand(content, getSkillFolderName(one), rules.reserved, commands)
+      ? assignCommand(content, getSkillFolderName(one), rules.reserved, commands)
       : {};
     return { ...base, key, ...command, ...verdict, skill: content };
   };
@@ -94,7 +94,7 @@ export function resolveSkills(
 }
 
 /** Lists the usable skills that `reader` may see, in catalog order. */
-export function listUsableBy(
+export function listUsableSkills(
   resolved: readonly ResolvedSkill[],
   reader: Reader,
 ): readonly UsableSkill[] {
@@ -105,12 +105,12 @@ export function listUsableBy(
   );
 }
 
-function decideState(
+function decideSkillState(
   one: FoundSkill,
   skill: ParsedSkill & Pick<ResolvedSkill, 'key'>,
   winners: ReadonlyMap<string, FoundSkill>,
   { allow, block }: SkillRules,
-  facts: SkillFacts,
+  facts: SkillEnvironment,
 ): { readonly state: SkillState; readonly reason: string | null } {
   const key = foldName(skill.name);
   const winner = winners.get(key);
@@ -138,15 +138,15 @@ function decideState(
 function findKeySource(
   { name, primaryenv }: ParsedSkill,
   { hasKey }: SkillRules,
-  { env }: SkillFacts,
+  { env }: SkillEnvironment,
 ): KeySource {
   if (primaryenv === undefined) return null;
-  if (isSet(env, primaryenv)) return 'environment';
+  if (isEnvVariableSet(env, primaryenv)) return 'environment';
   return hasKey(name) ? 'settings' : null;
 }
 
 /** Assigns a skill its command; `taken` maps commands to skills. */
-function takeCommand(
+function assignCommand(
   skill: ParsedSkill,
   folder: string,
   reserved: readonly string[],
@@ -192,7 +192,7 @@ export function getSkillFolderName({ segments, root }: FoundSkill): string {
 }
 
 /** Information about the machine, and the settings for skills. */
-export interface SkillFacts {
+export interface SkillEnvironment {
   /** The operating system, as named by Node: `linux`, `darwin`, `win32`. */
   readonly os: string;
   /** The programs that skills require and that were found on the machine. */
@@ -222,7 +222,7 @@ export function describeIneligible(
     primaryenv,
     key = null,
   }: Pick<SkillHeader, 'always' | 'os' | 'requires' | 'primaryenv'> & { readonly key?: KeySource },
-  facts: SkillFacts,
+  facts: SkillEnvironment,
 ): string | null {
   if (always) return null;
   const systems = os.map((name) => OS_NAMES[name.toLowerCase()] ?? name.toLowerCase());
@@ -237,7 +237,7 @@ export function describeIneligible(
     ...listMissingReasons(
       'the environment variable',
       requires.env,
-      (name) => isSet(facts.env, name) || (name === primaryenv && key !== null),
+      (name) => isEnvVariableSet(facts.env, name) || (name === primaryenv && key !== null),
     ),
     ...listMissingReasons('the setting', requires.config, (path) =>
       isTruthySetting(getSettingAt(facts.settings, path)),
@@ -261,7 +261,7 @@ function quoteSkillName(name: string): string {
   return JSON.stringify(name);
 }
 
-function isSet(env: SkillFacts['env'], name: string): boolean {
+function isEnvVariableSet(env: SkillEnvironment['env'], name: string): boolean {
   return Object.hasOwn(env, name) && env[name] !== undefined && env[name] !== '';
 }
 

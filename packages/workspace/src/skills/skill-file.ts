@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { readFrontMatter } from '../front-matter.ts';
-import { readLooseMatter } from './loose-matter.ts';
-import { type MatterEntry, readRawTexts } from './matter-entries.ts';
-import { parseHeader, type SkillHeader, toMatterEntries } from './skill-header.ts';
-import { nameSkill } from './skill-name.ts';
+import { parseLooseFrontMatter } from './loose-matter.ts';
+import { type FrontMatterEntry, readRawTexts } from './matter-entries.ts';
+import { parseHeader, type SkillHeader, toFrontMatterEntries } from './skill-header.ts';
+import { resolveSkillName } from './skill-name.ts';
 import { cleanOneLine } from './skill-text.ts';
 
 export interface ParsedSkill extends SkillHeader {
@@ -27,7 +27,7 @@ export function parseSkill(
   raw: string,
   folder: string,
 ): { readonly content: ParsedSkill | RefusedSkill; readonly body: string } {
-  const front = readMatter(raw);
+  const front = readSkillFrontMatter(raw);
   const { body } = front;
   if (front.kind === 'refused') return { content: refuseSkill(front.reason), body };
   if (body === '') return { content: refuseSkill('it has no text below its front matter'), body };
@@ -37,7 +37,7 @@ export function parseSkill(
     const where = issue?.path.join('.') ?? '';
     return { content: refuseSkill(`front matter: ${where}: ${issue?.message ?? ''}`), body };
   }
-  const named = nameSkill(result.data.name, folder);
+  const named = resolveSkillName(result.data.name, folder);
   if (named.kind === 'refused') return { content: refuseSkill(named.reason), body };
   const warnings = [
     ...front.warnings,
@@ -49,10 +49,10 @@ export function parseSkill(
   return { content: { ...skill, warnings: limitWarnings(warnings) }, body };
 }
 
-type MatterResult =
+type FrontMatterResult =
   | {
       readonly kind: 'read';
-      readonly entries: readonly MatterEntry[];
+      readonly entries: readonly FrontMatterEntry[];
       readonly body: string;
       readonly warnings: readonly string[];
       readonly foreveryone: boolean;
@@ -60,7 +60,7 @@ type MatterResult =
   | { readonly kind: 'refused'; readonly reason: string; readonly body: string };
 
 /** Tries strict YAML first, and parses other front matter key by key. */
-function readMatter(raw: string): MatterResult {
+function readSkillFrontMatter(raw: string): FrontMatterResult {
   const front = readFrontMatter(raw, z.record(z.string(), z.unknown()));
   const { body } = front;
   if (front.kind === 'none') {
@@ -68,10 +68,10 @@ function readMatter(raw: string): MatterResult {
     return { kind: 'refused', reason, body };
   }
   if (front.kind === 'parsed') {
-    const entries = toMatterEntries(front.data, readRawTexts(front.head));
+    const entries = toFrontMatterEntries(front.data, readRawTexts(front.head));
     return { kind: 'read', entries, body, warnings: [], foreveryone: true };
   }
-  const loose = readLooseMatter(raw);
+  const loose = parseLooseFrontMatter(raw);
   return loose === null
     ? { kind: 'refused', reason: front.reason, body }
     : { ...loose, kind: 'read' };

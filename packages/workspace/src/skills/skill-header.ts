@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { readLooseJson } from './loose-json.ts';
-import { type MatterEntry, toPlainValue } from './matter-entries.ts';
+import { parseLooseJson } from './loose-json.ts';
+import { type FrontMatterEntry, toPlainValue } from './matter-entries.ts';
 import { cleanOneLine } from './skill-text.ts';
 
 /**
@@ -52,31 +52,31 @@ const Header = z.object({
 
 /** The same details from a plain YAML block, with its keys in any spelling. */
 export const SkillHeader = z.preprocess(
-  (written) => tidyHeader(toMatterEntries(written)).header,
+  (written) => normalizeHeader(toFrontMatterEntries(written)).header,
   Header,
 );
 export type SkillHeader = z.infer<typeof SkillHeader>;
 
 /** Parses the keys in front matter; a mistake in an optional key is a warning. */
-export function parseHeader(entries: readonly MatterEntry[]): {
+export function parseHeader(entries: readonly FrontMatterEntry[]): {
   readonly result: z.ZodSafeParseResult<SkillHeader>;
   readonly warnings: readonly string[];
 } {
-  const { header, warnings } = tidyHeader(entries);
+  const { header, warnings } = normalizeHeader(entries);
   return { result: Header.safeParse(header), warnings };
 }
 
 /** Whether no key in the front matter reserves the skill for the owner (W03). */
-export function isForEveryone(entries: readonly MatterEntry[]): boolean {
-  const { audiencetwice, foreveryone } = tidyHeader(entries).header;
+export function isForEveryone(entries: readonly FrontMatterEntry[]): boolean {
+  const { audiencetwice, foreveryone } = normalizeHeader(entries).header;
   return foreveryone && !audiencetwice;
 }
 
 /** Converts a plain YAML block to entries; `raw` is the original spelling of a value, if known. */
-export function toMatterEntries(
+export function toFrontMatterEntries(
   block: unknown,
   raw: ReadonlyMap<string, string> = new Map(),
-): readonly MatterEntry[] {
+): readonly FrontMatterEntry[] {
   if (typeof block !== 'object' || block === null || Array.isArray(block)) return [];
   return Object.entries(block).map(([key, value]) => ({
     key,
@@ -96,13 +96,13 @@ type NoteProblem = (key: string, what: string) => void;
  * intended form (S11). The higher level takes precedence, except for the audience, where the
  * strictest value applies.
  */
-function tidyHeader(entries: readonly MatterEntry[]) {
+function normalizeHeader(entries: readonly FrontMatterEntry[]) {
   const warnings: string[] = [];
   const note: NoteProblem = (key, what) => void warnings.push(`"${key}" ${what}`);
   const top = foldEntries(entries, note);
-  const metadata = foldEntries(toMatterEntries(parseMetadata(top.get('metadata'))), note);
+  const metadata = foldEntries(toFrontMatterEntries(parseMetadata(top.get('metadata'))), note);
   const blocks = BLOCKS.map((block) =>
-    foldEntries(toMatterEntries(parseObject(metadata.get(block)?.value)), note),
+    foldEntries(toFrontMatterEntries(parseObject(metadata.get(block)?.value)), note),
   );
   const levels = [...blocks, metadata, top];
   const all = new Map(levels.flatMap((level) => [...level]));
@@ -133,14 +133,14 @@ function tidyHeader(entries: readonly MatterEntry[]) {
  * The value is first parsed as hand-written JSON, as in OpenClaw, because `{a:1}` and comments have
  * a different meaning in YAML.
  */
-function parseMetadata(entry: MatterEntry | undefined): unknown {
-  const json = entry?.raw.startsWith('{') ? readLooseJson(entry.raw) : undefined;
+function parseMetadata(entry: FrontMatterEntry | undefined): unknown {
+  const json = entry?.raw.startsWith('{') ? parseLooseJson(entry.raw) : undefined;
   return json ?? parseObject(entry?.value);
 }
 
 /** Some authors write a block as a quoted line of JSON; other values are left unchanged. */
 function parseObject(value: unknown): unknown {
-  return typeof value === 'string' ? readLooseJson(value) : value;
+  return typeof value === 'string' ? parseLooseJson(value) : value;
 }
 
 /**
@@ -159,10 +159,10 @@ const AUDIENCE_TWICE = 'audience twice';
 
 /** Indexes entries by folded key; for a duplicate key, the last one with a value counts. */
 function foldEntries(
-  entries: readonly MatterEntry[],
+  entries: readonly FrontMatterEntry[],
   note: NoteProblem,
-): ReadonlyMap<string, MatterEntry> {
-  const folded = new Map<string, MatterEntry>();
+): ReadonlyMap<string, FrontMatterEntry> {
+  const folded = new Map<string, FrontMatterEntry>();
   for (const entry of entries) {
     const key = foldKey(entry.key);
     const before = folded.get(key);
@@ -173,7 +173,7 @@ function foldEntries(
   return folded;
 }
 
-function isEmptyEntry({ value }: MatterEntry): boolean {
+function isEmptyEntry({ value }: FrontMatterEntry): boolean {
   return value === null || value === undefined || value === '';
 }
 
@@ -181,7 +181,10 @@ function isEmptyEntry({ value }: MatterEntry): boolean {
  * Reads a text as its author wrote it, even if YAML would turn it into a number, a list or a
  * comment.
  */
-function readHeaderText(entry: MatterEntry | undefined, note: NoteProblem): string | undefined {
+function readHeaderText(
+  entry: FrontMatterEntry | undefined,
+  note: NoteProblem,
+): string | undefined {
   if (entry === undefined) return undefined;
   const { key, value, raw } = entry;
   const asWritten = toPlainValue(raw);
@@ -191,7 +194,7 @@ function readHeaderText(entry: MatterEntry | undefined, note: NoteProblem): stri
     return asWritten;
   }
   if (typeof value === 'string') {
-    if (!losesText(value, raw)) return value;
+    if (!wouldLoseText(value, raw)) return value;
     note(key, 'contains something with another meaning in YAML; it was read as text');
     return asWritten;
   }
@@ -204,7 +207,7 @@ function readHeaderText(entry: MatterEntry | undefined, note: NoteProblem): stri
 }
 
 /** Whether YAML would remove an anchor or a tag at the start, or a word after `#`. */
-function losesText(value: string, raw: string): boolean {
+function wouldLoseText(value: string, raw: string): boolean {
   if (/^[&!](?!!)/.test(raw)) return true;
   return !/^["'|>]/.test(raw) && / #\S/.test(raw) && !value.includes('#');
 }
@@ -213,7 +216,7 @@ const YES: readonly unknown[] = [true, 1, 'true', 'yes', 'y', 'on', '1', 'enable
 const NO: readonly unknown[] = [false, 0, 'false', 'no', 'n', 'off', '0', 'disabled', 'never'];
 
 /** An invalid flag is treated as absent. */
-function readFlag(entry: MatterEntry | undefined, note: NoteProblem): boolean | undefined {
+function readFlag(entry: FrontMatterEntry | undefined, note: NoteProblem): boolean | undefined {
   if (entry === undefined || isEmptyEntry(entry)) return undefined;
   const { key, value } = entry;
   const word = typeof value === 'string' ? value.trim().toLowerCase() : value;
@@ -224,11 +227,11 @@ function readFlag(entry: MatterEntry | undefined, note: NoteProblem): boolean | 
 }
 
 /** Reads a flag's value, if it has one. */
-function readFlagWord(entry: MatterEntry | undefined): unknown {
+function readFlagWord(entry: FrontMatterEntry | undefined): unknown {
   return entry === undefined || isEmptyEntry(entry) ? undefined : entry.value;
 }
 
-function readFormat(entry: MatterEntry | undefined, note: NoteProblem): string | undefined {
+function readFormat(entry: FrontMatterEntry | undefined, note: NoteProblem): string | undefined {
   if (entry === undefined || isEmptyEntry(entry)) return undefined;
   const word = String(entry.value).trim().toLowerCase();
   if (word === 'outline' || word === 'inline') return word;
@@ -257,7 +260,7 @@ function readRequirements(value: unknown, note: NoteProblem) {
   if (!isBlock && !isEmptyEntry({ key: '', value, raw: '', guess: null })) {
     note('requires', 'is not a block with bins, anyBins, env, config or tools and is ignored');
   }
-  const folded = foldEntries(toMatterEntries(isBlock ? block : {}), note);
+  const folded = foldEntries(toFrontMatterEntries(isBlock ? block : {}), note);
   const words = (key: string) => splitWords(folded.get(key)?.value);
   return {
     bins: words('bins'),

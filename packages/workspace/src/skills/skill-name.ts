@@ -7,7 +7,7 @@ const UNUSABLE = /[`"\\{}$]/;
 const HAS_NAME = /[\p{L}\p{N}\p{Extended_Pictographic}]/u;
 
 /** A skill's name; `warning` is set if the name that the author wrote cannot be used. */
-export type SkillNaming =
+export type SkillNameResult =
   | { readonly kind: 'named'; readonly name: string; readonly warning: string | null }
   | { readonly kind: 'refused'; readonly reason: string };
 
@@ -16,13 +16,13 @@ export type SkillNaming =
  * something else (a path, a tag, or another name because of invisible characters) is hostile and is
  * refused, even if the folder has a usable name. Pure.
  */
-export function nameSkill(written: string | undefined, folder: string): SkillNaming {
+export function resolveSkillName(written: string | undefined, folder: string): SkillNameResult {
   const own = normalizeName(written ?? '');
   const wrong = own === '' ? null : findHostileReason(own);
   if (wrong !== null) return { kind: 'refused', reason: `its name ${wrong}` };
-  if (isUsable(own)) return { kind: 'named', name: own, warning: null };
+  if (isUsableName(own)) return { kind: 'named', name: own, warning: null };
   const name = normalizeName(folder);
-  if (findHostileReason(name) !== null || !isUsable(name)) {
+  if (findHostileReason(name) !== null || !isUsableName(name)) {
     return { kind: 'refused', reason: 'it has no name, and its folder name cannot be used' };
   }
   const warning = own === '' ? null : 'its name cannot be used, so the folder name is used';
@@ -37,7 +37,7 @@ function normalizeName(text: string): string {
     .replace(/^\/+(?=[^./])/, '');
 }
 
-function isUsable(name: string): boolean {
+function isUsableName(name: string): boolean {
   return HAS_NAME.test(name) && !UNUSABLE.test(name);
 }
 

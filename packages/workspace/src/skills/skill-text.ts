@@ -27,7 +27,7 @@ export function escapeXml(text: string): string {
 }
 
 /** A folder, and the text shown in its place to people and the model. */
-export interface ShownFolder {
+export interface FolderAlias {
   readonly folder: string;
   readonly shown: string;
 }
@@ -36,7 +36,7 @@ export interface ShownFolder {
  * Returns a path as people and the model see it, with the home folder written as `~` (S05). The
  * first matching folder is replaced.
  */
-export function toShownLocation(path: string, folders: readonly ShownFolder[]): string {
+export function toDisplayPath(path: string, folders: readonly FolderAlias[]): string {
   const found = folders.find(({ folder }) => folder !== '/' && path.startsWith(`${folder}/`));
   return cleanOneLine(
     found === undefined ? path : `${found.shown}${path.slice(found.folder.length)}`,

@@ -16,10 +16,10 @@ import { parseFileName } from '../paths.ts';
 import {
   type AbsentSkill,
   type CatalogueEntry,
-  divideSkills,
-  makeSnapshot,
+  createSkillSnapshot,
+  type PromptSkill,
+  partitionSkills,
   renderCatalogueEntry,
-  type ShownSkill,
   type SkillSnapshot,
   type SkillStatus,
   type SkillText,
@@ -37,15 +37,15 @@ import {
 import {
   findPrograms,
   getSkillFolderName,
-  listUsableBy,
+  listUsableSkills,
   parseSkillCommand,
   type ResolvedSkill,
   resolveSkills,
-  type SkillFacts,
+  type SkillEnvironment,
   type UsableSkill,
 } from './resolve-skills.ts';
 import { parseSkill } from './skill-file.ts';
-import { cleanOneLine, type ShownFolder, toShownLocation } from './skill-text.ts';
+import { cleanOneLine, type FolderAlias, toDisplayPath } from './skill-text.ts';
 
 /** A skill that people call with a command (S08). */
 export interface SkillCommand {
@@ -65,21 +65,21 @@ export type Skills = ReturnType<typeof openSkills>;
 /** Opens an installation's skills without reading any files. */
 export function openSkills(options: OpenSkillsOptions) {
   const { settings } = options;
-  const memory: ScanMemory = { cache: new Map(), reported: new Set() };
-  const shownAs = listShownFolders(options);
+  const memory: SkillScanState = { cache: new Map(), reported: new Set() };
+  const shownAs = listFolderAliases(options);
   const scan = () => scanSkills(options, memory);
   const textOf = (skill: UsableSkill, reader: Reader, file?: string) =>
     readSkillText(skill, reader, file, {
       maxBytes: settings.maxFileBytes,
-      shownFolder: toShownFolder(skill, reader, shownAs),
+      shownFolder: toDisplayFolder(skill, reader, shownAs),
     });
   /**
    * Selects the skills from which a reader's model may choose: those that the prompt contains in
    * full, and the catalog of all others (S06).
    */
   const choose = async (all: readonly ResolvedSkill[], reader: Reader) => {
-    const usable = sortAlwaysFirst(selectForModel(listUsableBy(all, reader)));
-    const wanted = usable.filter((one) => resolveShowMode(one, settings) === 'inline');
+    const usable = sortAlwaysFirst(selectModelSkills(listUsableSkills(all, reader)));
+    const wanted = usable.filter((one) => resolveSkillDisplayMode(one, settings) === 'inline');
     const texts = await Promise.all(
       wanted.map(async (one) => ({ skill: one.skill, text: await textOf(one, reader) })),
     );
@@ -88,10 +88,10 @@ export function openSkills(options: OpenSkillsOptions) {
       return {
         name,
         description,
-        location: `${toShownFolder(one, reader, shownAs)}/${SKILL_FILE}`,
+        location: `${toDisplayFolder(one, reader, shownAs)}/${SKILL_FILE}`,
       };
     });
-    const { catalogue, inline } = divideSkills(entries, texts, settings);
+    const { catalogue, inline } = partitionSkills(entries, texts, settings);
     const names = new Set([...catalogue.entries, ...inline].map(({ name }) => name));
     return { catalogue, inline, skills: usable.filter(({ skill }) => names.has(skill.name)) };
   };
@@ -102,7 +102,7 @@ export function openSkills(options: OpenSkillsOptions) {
     async list(): Promise<readonly SkillStatus[]> {
       const all = await scan();
       const { catalogue, inline, skills } = await choose(all, OWNER);
-      const costs = new Map<string, ShownSkill>([
+      const costs = new Map<string, PromptSkill>([
         ...catalogue.entries.map(
           (one) => [one.name, { show: 'outline', text: renderCatalogueEntry(one) }] as const,
         ),
@@ -123,26 +123,26 @@ export function openSkills(options: OpenSkillsOptions) {
     /** Creates the snapshot of skills with which a new session for this reader starts (S07). */
     async snapshot(reader: Reader): Promise<SkillSnapshot> {
       const chosen = await choose(await scan(), reader);
-      return makeSnapshot({ ...chosen, filter: settings.allow ?? null });
+      return createSkillSnapshot({ ...chosen, filter: settings.allow ?? null });
     },
     /**
      * Reads the current text of a skill that the model may use, for `load_skill`. `file` is another
      * file in the skill's folder, such as `references/api.md` (S06).
      */
     async read(name: string, reader: Reader, file?: string): Promise<SkillText | AbsentSkill> {
-      const known = selectForModel(listUsableBy(await scan(), reader));
+      const known = selectModelSkills(listUsableSkills(await scan(), reader));
       const one = known.find(({ skill }) => foldName(skill.name) === foldName(name.trim()));
       return one === undefined ? createUnknownSkill(name, known) : textOf(one, reader, file);
     },
     /** Lists the commands that this reader may use, by name. */
     async userInvocable(reader: Reader): Promise<readonly SkillCommand[]> {
-      const commands = listUsableBy(await scan(), reader).flatMap(listCommands);
+      const commands = listUsableSkills(await scan(), reader).flatMap(listCommands);
       return commands.sort((a, b) => (a.command < b.command ? -1 : 1));
     },
     /** Reads a skill that a typed command calls, even if the model does not see the skill. */
     async called(command: string, reader: Reader): Promise<SkillText | AbsentSkill> {
       const plain = parseSkillCommand(`/${command}`)?.command;
-      const usable = listUsableBy(await scan(), reader);
+      const usable = listUsableSkills(await scan(), reader);
       const one = usable.find((skill) => skill.command !== null && skill.command === plain);
       return one === undefined ? createUnknownSkill(command, []) : textOf(one, reader);
     },
@@ -156,7 +156,10 @@ const OWNER: Reader = { kind: 'owner', conversationId: '' };
  * The setting for the skill takes precedence over its author's choice, which takes precedence over
  * the setting for all skills.
  */
-function resolveShowMode({ skill }: UsableSkill, settings: SkillSettings): 'outline' | 'inline' {
+function resolveSkillDisplayMode(
+  { skill }: UsableSkill,
+  settings: SkillSettings,
+): 'outline' | 'inline' {
   return findSkillEntry(settings, skill.name).show ?? skill.show ?? settings.show;
 }
 
@@ -167,17 +170,17 @@ function findSkillEntry({ entries = {} }: SkillSettings, name: string): SkillEnt
 /**
  * Returns a skill's folder as the model sees it; guests are not shown its location on the machine.
  */
-function toShownFolder(
+function toDisplayFolder(
   { found }: UsableSkill,
   { kind }: Reader,
-  folders: readonly ShownFolder[],
+  folders: readonly FolderAlias[],
 ): string {
   const { source, root, segments } = found;
-  if (kind === 'owner') return toShownLocation(join(root, ...segments), folders);
+  if (kind === 'owner') return toDisplayPath(join(root, ...segments), folders);
   return cleanOneLine((source === 'workspace' ? segments : [source, ...segments]).join('/'));
 }
 
-function selectForModel(skills: readonly UsableSkill[]): readonly UsableSkill[] {
+function selectModelSkills(skills: readonly UsableSkill[]): readonly UsableSkill[] {
   return skills.filter(({ skill }) => !skill.disablemodelinvocation);
 }
 
@@ -202,10 +205,10 @@ function createUnknownSkill(name: string, there: readonly UsableSkill[]): Absent
 }
 
 /** Lists the folders that are shown under another name. */
-function listShownFolders({ home, copy }: OpenSkillsOptions): readonly ShownFolder[] {
+function listFolderAliases({ home, copy }: OpenSkillsOptions): readonly FolderAlias[] {
   const homes = listHomeFolders(home).map((folder) => ({ folder, shown: '~' }));
   if (copy === undefined) return homes;
-  const shown = toShownLocation(`${copy.of}/`, homes).replace(/\/$/, '');
+  const shown = toDisplayPath(`${copy.of}/`, homes).replace(/\/$/, '');
   return [{ folder: copy.folder, shown }, ...homes];
 }
 
@@ -245,7 +248,7 @@ export interface OpenSkillsOptions {
    * Called for each scan to read information about the machine; programs are searched for on the
    * returned `PATH`.
    */
-  readonly facts: () => Omit<SkillFacts, 'bins'>;
+  readonly facts: () => Omit<SkillEnvironment, 'bins'>;
   /** Commands that skills may not take. */
   readonly reserved: readonly string[];
   /** The home folder, shown as `~`. */
@@ -257,7 +260,7 @@ export interface OpenSkillsOptions {
 }
 
 /** The state kept between two scans. */
-interface ScanMemory {
+interface SkillScanState {
   readonly cache: HeaderCache;
   /** Refusals and assumptions that have already been logged. */
   readonly reported: Set<string>;
@@ -276,7 +279,7 @@ async function scanSkills(
     log = silentLogger,
     clock = systemTime.clock,
   }: OpenSkillsOptions,
-  memory: ScanMemory,
+  memory: SkillScanState,
 ): Promise<readonly ResolvedSkill[]> {
   if (memory.cache.size > MAX_REMEMBERED) memory.cache.clear();
   const scan = { maxBytes: settings.maxFileBytes, cache: memory.cache, clock };
@@ -312,7 +315,11 @@ function removeDuplicateFolders(found: readonly FoundSkill[]): readonly FoundSki
 }
 
 /** Logs each refusal and assumption once, because skills are scanned with every new session. */
-function logFoundSkills(found: readonly FoundSkill[], { reported }: ScanMemory, log: Logger): void {
+function logFoundSkills(
+  found: readonly FoundSkill[],
+  { reported }: SkillScanState,
+  log: Logger,
+): void {
   for (const { content, root, segments, source } of found) {
     const isRefused = content.kind === 'refused';
     const reason = isRefused ? content.reason : content.warnings.join('; ');
@@ -359,7 +366,7 @@ async function readSkillText(
       : parseFile(`skills/${getSkillFolderName(found)}/${file}`, read.text, false);
   const isShown =
     mayRead(reader, parsed.audience) &&
-    (reader.kind === 'owner' || !(await isInOwnersPart(found, path.segments, maxBytes)));
+    (reader.kind === 'owner' || !(await isReservedForOwner(found, path.segments, maxBytes)));
   if (!isShown) return createUnreadableSkill(`the skill ${skill.name} has no file ${file}`);
   const strictest = audience.kind === 'owner' ? audience : parsed.audience;
   const source = `skill ${skill.name}${file === SKILL_FILE ? '' : `, ${file}`}`;
@@ -371,7 +378,7 @@ async function readSkillText(
  * Whether a nested SKILL.md reserves its folder for the owner, or cannot be read, decided as in the
  * views.
  */
-async function isInOwnersPart(
+async function isReservedForOwner(
   { root, segments }: FoundSkill,
   way: readonly string[],
   maxBytes: number,

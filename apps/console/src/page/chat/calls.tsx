@@ -12,7 +12,7 @@ interface CallsProps {
  * The tool calls of a turn, which are expanded while it runs and collapsed to one line after it has
  * answered.
  */
-export function Calls({ calls, isLive }: CallsProps): VNode | null {
+export function ToolCalls({ calls, isLive }: CallsProps): VNode | null {
   if (calls.length === 0) return null;
   return (
     <details class="calls" open={isLive}>

@@ -2,7 +2,7 @@ import type { Button } from '@parley/core';
 import type { RefObject, VNode } from 'preact';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { openBranch } from '../branch.ts';
-import { keepDraft, keepText, readDraft } from '../drafts.ts';
+import { readDraft, saveDraft, saveText } from '../drafts.ts';
 import { toHref } from '../route.ts';
 import { DataScope } from '../ui/data.tsx';
 import { Icon } from '../ui/icon.tsx';
@@ -17,7 +17,7 @@ import {
   findLastQuestion,
   findPressedButton,
   isAnswering,
-  type OwnMessage,
+  type PersonMessageEntry,
 } from './conversation.ts';
 import { ChosenFiles, useChosenFiles } from './files.tsx';
 import { MessageLog } from './messages.tsx';
@@ -40,7 +40,7 @@ interface ChatViewProps {
   readonly conversation: string | null;
 }
 
-const answering = async () => (await import('../inbox/answering.tsx')).Answering;
+const answering = async () => (await import('../inbox/answering.tsx')).ModeAndModelSettings;
 
 /** The chat: all its messages, and the composer. */
 export function ChatView({ client, agent, conversation: id }: ChatViewProps): VNode {
@@ -56,7 +56,7 @@ export function ChatView({ client, agent, conversation: id }: ChatViewProps): VN
     setDraft(text);
     field.current?.focus();
   }, []);
-  const [edited, setEdited] = useEdited(chat);
+  const [edited, setEdited] = useEditedMessageId(chat);
   const send = (text: string): void => {
     // Commands cannot include files, so attached files are kept for the next message.
     const files = text.trim().startsWith('/') ? [] : chosen.files;
@@ -74,7 +74,7 @@ export function ChatView({ client, agent, conversation: id }: ChatViewProps): VN
   const actions = useMemo(
     () => ({
       ...createMessageActions(client, id, write, field),
-      rewrite(message: OwnMessage) {
+      rewrite(message: PersonMessageEntry) {
         setEdited(message.id);
         write(message.text);
       },
@@ -156,7 +156,7 @@ function ModeAndModel({ id, isEmpty, agent, client }: ModeAndModelProps): VNode 
 
 interface EditNoteProps {
   /** The message that can be replaced. */
-  readonly last: OwnMessage | undefined;
+  readonly last: PersonMessageEntry | undefined;
   /** The id of the message being edited. */
   readonly edited: string;
   readonly onSendAsNew: () => void;
@@ -237,18 +237,18 @@ function createMessageActions(
 function useDraft(chat: string): readonly [string, (text: string) => void] {
   const [draft, setDraft] = useState(() => readDraft(chat));
   const change = useCallback((text: string): void => {
-    keepDraft(chat, text);
+    saveDraft(chat, text);
     setDraft(text);
   }, []);
   return [draft, change];
 }
 
 /** The id of the message that the draft replaces. It survives a reload of the page. */
-function useEdited(chat: string): readonly [string | null, (id: string | null) => void] {
+function useEditedMessageId(chat: string): readonly [string | null, (id: string | null) => void] {
   const [id, setId] = useState(() => localStorage.getItem(EDITED + chat));
   const change = useCallback(
     (next: string | null): void => {
-      keepText(EDITED + chat, next ?? '');
+      saveText(EDITED + chat, next ?? '');
       setId(next);
     },
     [chat],

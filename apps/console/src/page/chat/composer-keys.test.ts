@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
-  type ComposerFacts,
+  type ComposerState,
   decideKeyAction,
   findCommand,
   type KeyAction,
@@ -11,14 +11,14 @@ import {
 const COMMANDS = ['help', 'new', 'status', 'stop'].map((name) => ({ name, summary: name }));
 const [help, , status, stop] = COMMANDS;
 
-const press = (key: Partial<PressedKey>, facts: Partial<ComposerFacts> = {}): KeyAction =>
+const press = (key: Partial<PressedKey>, facts: Partial<ComposerState> = {}): KeyAction =>
   decideKeyAction(
     { key: '', shiftKey: false, altKey: false, isComposing: false, keyCode: 0, ...key },
     { matches: [], at: 0, draft: '', busy: false, isEdit: false, ...facts },
   );
 
 describe('the keyboard in the composer', () => {
-  it.each<[string, Partial<PressedKey>, Partial<ComposerFacts>, KeyAction]>([
+  it.each<[string, Partial<PressedKey>, Partial<ComposerState>, KeyAction]>([
     ['Enter sends', { key: 'Enter' }, { draft: 'hi' }, { kind: 'send', text: 'hi' }],
     ['Shift+Enter starts a new line', { key: 'Enter', shiftKey: true }, {}, { kind: 'type' }],
     [

@@ -24,7 +24,7 @@ export interface PressedKey {
 }
 
 /** The state of the composer when the key is pressed. */
-export interface ComposerFacts {
+export interface ComposerState {
   /** The commands in the menu; empty if it is closed. */
   readonly matches: readonly CommandHint[];
   /** Index of the highlighted command. */
@@ -42,7 +42,7 @@ const IN_COMPOSITION = 229;
 
 export function decideKeyAction(
   key: PressedKey,
-  { matches, at, draft, busy, isEdit }: ComposerFacts,
+  { matches, at, draft, busy, isEdit }: ComposerState,
 ): KeyAction {
   if (key.isComposing || key.keyCode === IN_COMPOSITION) return { kind: 'type' };
   const command = matches[at];

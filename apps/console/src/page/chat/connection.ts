@@ -1,5 +1,5 @@
 import type { WebEvent, WebHistory } from '@parley/channels/web';
-import { isSignedIn, onSession, request } from '../gateway.ts';
+import { fetchWithSession, isSignedIn, onSession } from '../gateway.ts';
 import type { SignedInPerson } from '../who.ts';
 import type { LinkState } from './conversation.ts';
 
@@ -71,7 +71,7 @@ export function createBrowserConnection(base: string): Connection {
         listener?.link('online');
         return await waitForOtherPerson(me, signal);
       }
-      const response = await request(`${base}/events?chat=${shown}`, { signal });
+      const response = await fetchWithSession(`${base}/events?chat=${shown}`, { signal });
       if (!response.ok || response.body === null || !(await loadHistory())) return;
       pause = FIRST_PAUSE_MS;
       listener?.link('online');
@@ -126,7 +126,7 @@ export function createBrowserConnection(base: string): Connection {
 /** The history of a chat; null if the gateway did not answer. */
 async function fetchHistory(base: string, chat: string): Promise<WebHistory | null> {
   try {
-    const response = await request(`${base}/history?chat=${chat}`);
+    const response = await fetchWithSession(`${base}/history?chat=${chat}`);
     return response.ok ? await response.json() : null;
   } catch {
     return null;
@@ -135,7 +135,7 @@ async function fetchHistory(base: string, chat: string): Promise<WebHistory | nu
 
 /** The signed-in person; null if nobody is signed in or if the gateway could not answer. */
 async function fetchMe(signal: AbortSignal): Promise<SignedInPerson | null> {
-  const response = await request('/api/sessions/me', { signal });
+  const response = await fetchWithSession('/api/sessions/me', { signal });
   return response.ok ? await response.json() : null;
 }
 

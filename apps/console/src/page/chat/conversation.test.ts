@@ -10,7 +10,7 @@ import {
   findPressedButton,
   isAnswering,
   listPressedLabels,
-  type OwnMessage,
+  type PersonMessageEntry,
   UNKNOWN,
 } from './conversation.ts';
 
@@ -225,7 +225,7 @@ const question: AnswerEntry = {
 const sent: DeliveryState = { kind: 'sent', outcome: null };
 const sending: DeliveryState = { kind: 'sending', late: false };
 const refused: DeliveryState = { kind: 'refused', reason: 'no' };
-const mine = (text: string, at: number, delivery: DeliveryState): OwnMessage => ({
+const mine = (text: string, at: number, delivery: DeliveryState): PersonMessageEntry => ({
   kind: 'mine',
   id: 'm',
   files: [],

@@ -23,7 +23,7 @@ export type DeliveryState =
   /** The gateway will never accept this message, so it is not sent again. */
   | { readonly kind: 'refused'; readonly reason: string };
 
-export interface OwnMessage {
+export interface PersonMessageEntry {
   readonly kind: 'mine';
   readonly id: string;
   readonly text: string;
@@ -55,7 +55,7 @@ export interface AnswerEntry {
   readonly isRewound?: boolean;
 }
 
-export type ConversationEntry = OwnMessage | AnswerEntry;
+export type ConversationEntry = PersonMessageEntry | AnswerEntry;
 
 /** An answer that is still being written; `ended` until its final text arrives. */
 export interface LiveAnswer {
@@ -239,9 +239,11 @@ function removeEntries(now: Conversation, ids: readonly string[]): Conversation 
  * The message that *Ask again* repeats, which is the last one that was sent, is not a command, and
  * was not rewound.
  */
-export function findLastQuestion(entries: readonly ConversationEntry[]): OwnMessage | undefined {
+export function findLastQuestion(
+  entries: readonly ConversationEntry[],
+): PersonMessageEntry | undefined {
   const last = entries.findLast(
-    (entry): entry is OwnMessage =>
+    (entry): entry is PersonMessageEntry =>
       entry.kind === 'mine' &&
       entry.delivery.kind === 'sent' &&
       entry.delivery.outcome !== 'command',
@@ -280,7 +282,7 @@ function toEntries(
 function addEntries(now: Conversation, added: readonly ConversationEntry[]): Conversation {
   const byId = new Map(now.entries.map((entry) => [entry.id, entry]));
   for (const entry of added)
-    byId.set(entry.id, mergeEntry(byId.get(entry.id), keepPlace(entry, now.live)));
+    byId.set(entry.id, mergeEntry(byId.get(entry.id), keepEntryPosition(entry, now.live)));
   const timeOf = (entry: ConversationEntry): number =>
     (entry.kind === 'answer' && byId.get(entry.place ?? '')?.at) || entry.at;
   const entries = [...byId.values()].sort(
@@ -309,7 +311,7 @@ function mergeEntry(
 }
 
 /** The parts of an answer stay where the answer was written. */
-function keepPlace(entry: ConversationEntry, live: LiveAnswer | null): ConversationEntry {
+function keepEntryPosition(entry: ConversationEntry, live: LiveAnswer | null): ConversationEntry {
   if (entry.kind !== 'answer' || live?.turnId !== entry.turnId || live.place === null) return entry;
   return { ...entry, place: live.place };
 }
@@ -339,7 +341,7 @@ export function findPressedButton(
   answer: AnswerEntry,
   entries: readonly ConversationEntry[],
 ): Button | null {
-  return findPress(answer, entries)?.button ?? null;
+  return findButtonPress(answer, entries)?.button ?? null;
 }
 
 /** The labels of pressed buttons, keyed by the id of the message that each button press sent. */
@@ -347,21 +349,21 @@ export function listPressedLabels(
   entries: readonly ConversationEntry[],
 ): ReadonlyMap<string, string> {
   const presses = entries.flatMap((entry) =>
-    entry.kind === 'answer' ? (findPress(entry, entries) ?? []) : [],
+    entry.kind === 'answer' ? (findButtonPress(entry, entries) ?? []) : [],
   );
   return new Map(presses.map(({ id, button }) => [id, button.label]));
 }
 
-interface PressEntry {
+interface ButtonPressEntry {
   /** The id of the message. */
   readonly id: string;
   readonly button: Button;
 }
 
-function findPress(
+function findButtonPress(
   { buttons, at }: AnswerEntry,
   entries: readonly ConversationEntry[],
-): PressEntry | null {
+): ButtonPressEntry | null {
   if (buttons.length === 0) return null;
   for (const entry of entries) {
     if (entry.kind !== 'mine' || entry.delivery.kind === 'refused') continue;

@@ -2,7 +2,7 @@ import type { WebFile } from '@parley/channels/web';
 import type { RefObject, VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { download } from '../gateway.ts';
-import { sizeOf } from '../ui/format.ts';
+import { formatFileSize } from '../ui/format.ts';
 import { Icon } from '../ui/icon.tsx';
 import { IconButton, List } from '../ui/widgets.tsx';
 import type { Conversation } from './conversation.ts';
@@ -40,7 +40,7 @@ interface LineProps {
 function FileLine({ file, path, isSending }: LineProps): VNode {
   const [trouble, setTrouble] = useState('');
   const name = file.name ?? file.kind;
-  const size = file.size === null ? '' : sizeOf(file.size);
+  const size = file.size === null ? '' : formatFileSize(file.size);
   if (!file.isKept) {
     return (
       <>
@@ -110,7 +110,7 @@ export function ChosenFiles({ files, trouble, remove }: ChosenFilesState): VNode
             <li key={`${index} ${file.name}`}>
               {file.type.startsWith('image/') && <Thumbnail file={file} />}
               <span>
-                {file.name} <span class="hint">{sizeOf(file.size)}</span>
+                {file.name} <span class="hint">{formatFileSize(file.size)}</span>
               </span>
               <IconButton icon="close" label={`Remove ${file.name}`} onPress={() => remove(file)} />
             </li>
@@ -131,10 +131,10 @@ function findFilesRefusal(files: readonly File[], limits: Conversation['limits']
   if (limits === undefined) return null;
   const large = files.find(({ size }) => size > limits.file);
   if (large !== undefined) {
-    return `"${large.name}" is larger than ${sizeOf(limits.file)}, the limit for one file.`;
+    return `"${large.name}" is larger than ${formatFileSize(limits.file)}, the limit for one file.`;
   }
   const size = files.reduce((sum, file) => sum + file.size, 0);
   return size <= limits.message
     ? null
-    : `The files in one message can be up to ${sizeOf(limits.message)} in total.`;
+    : `The files in one message can be up to ${formatFileSize(limits.message)} in total.`;
 }

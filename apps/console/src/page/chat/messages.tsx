@@ -9,7 +9,7 @@ import { getProseText, HtmlBlock } from '../ui/html-block.tsx';
 import { Lazy } from '../ui/lazy.tsx';
 import { PointActions } from '../ui/point-actions.tsx';
 import { IconButton, TextButton } from '../ui/widgets.tsx';
-import { Calls } from './calls.tsx';
+import { ToolCalls } from './calls.tsx';
 import { type CommandHint, findCommand } from './composer-keys.ts';
 import {
   type AnswerEntry,
@@ -19,13 +19,13 @@ import {
   findLastQuestion,
   findPressedButton,
   listPressedLabels,
-  type OwnMessage,
+  type PersonMessageEntry,
 } from './conversation.ts';
 import { MessageFiles } from './files.tsx';
 import { findApprovalCode, useQuestions } from './questions.ts';
 import { findStopMarks } from './stop-marks.ts';
 
-const askedCall = async () => (await import('../asked-call.tsx')).AskedCall;
+const askedCall = async () => (await import('../asked-call.tsx')).CallApproval;
 
 interface LogProps {
   readonly conversation: Conversation;
@@ -58,7 +58,7 @@ export function MessageLog({ conversation, agent, actions }: LogProps): VNode {
         <>
           {isNewDay && <p class="day hint">{day}</p>}
           {entry.kind === 'mine' ? (
-            <OwnMessageBubble
+            <PersonMessageBubble
               message={entry}
               commands={commands}
               label={labels.get(entry.id) ?? null}
@@ -89,7 +89,7 @@ export function MessageLog({ conversation, agent, actions }: LogProps): VNode {
       <EntryLog label="Conversation" entries={lists.above} />
       {live && (
         <div class={`answer is-live ${link === 'online' ? '' : 'is-stale'}`} aria-live="off">
-          <Calls calls={calls.get(live.turnId) ?? []} isLive />
+          <ToolCalls calls={calls.get(live.turnId) ?? []} isLive />
           <HtmlBlock html={live.html} />
         </div>
       )}
@@ -149,11 +149,11 @@ export interface MessageActions {
   /** The address of a file that the agent sent. */
   readonly sentPath: (part: string) => string;
   /** Puts a refused message back into the field. */
-  readonly edit: (message: OwnMessage) => void;
+  readonly edit: (message: PersonMessageEntry) => void;
   readonly dismiss: (id: string) => void;
   readonly press: (message: AnswerEntry, button: Button) => void;
   /** Puts the last message back into the field; sending it replaces the original. */
-  readonly rewrite: (message: OwnMessage) => void;
+  readonly rewrite: (message: PersonMessageEntry) => void;
   /** Sends the last message again, replacing it. */
   readonly askAgain: () => void;
   /** Goes on from a message, leaving out what follows. */
@@ -162,8 +162,8 @@ export interface MessageActions {
   readonly branch: ((entry: ConversationEntry) => Promise<ActionOutcome | undefined>) | null;
 }
 
-interface OwnMessageProps {
-  readonly message: OwnMessage;
+interface PersonMessageProps {
+  readonly message: PersonMessageEntry;
   readonly commands: readonly CommandHint[];
   /** The label of the pressed button, if a button press sent this message. */
   readonly label: string | null;
@@ -178,7 +178,7 @@ interface OwnMessageProps {
  * A message from the person, shown as a bubble, or as a small centered mark if it is a command or a
  * button press.
  */
-function OwnMessageBubble(props: OwnMessageProps): VNode {
+function PersonMessageBubble(props: PersonMessageProps): VNode {
   const { message, commands, label, actions, isLast, isStopMarked } = props;
   const { text, at, delivery } = message;
   const command = findCommand(text, commands);
@@ -232,7 +232,7 @@ function Bubble({ text }: { readonly text: string }): VNode {
   );
 }
 
-type NoteProps = Pick<OwnMessageProps, 'message' | 'actions' | 'isLast' | 'isStopMarked'>;
+type NoteProps = Pick<PersonMessageProps, 'message' | 'actions' | 'isLast' | 'isStopMarked'>;
 
 function DeliveryNote({ message, actions, isLast, isStopMarked }: NoteProps): VNode {
   const { delivery, id, text, at } = message;
@@ -294,7 +294,7 @@ function AnswerMessage(props: AnswerProps): VNode {
       <span class="visually-hidden">
         {agent}, {formatTimeOfDay(at)}:
       </span>
-      <Calls calls={calls} isLive={false} />
+      <ToolCalls calls={calls} isLive={false} />
       {file && <MessageFiles files={[file]} path={() => actions.sentPath(id)} />}
       {asked !== null && (
         <Lazy

@@ -13,7 +13,7 @@ interface PictureProps {
  * the picture in full.
  */
 export function Picture({ path, name }: PictureProps): VNode | null {
-  const address = useAddress(path, fetchPicture);
+  const address = useObjectUrl(path, fetchPicture);
   const whole = useRef<HTMLDialogElement>(null);
   if (address === 'gone') return null;
   if (address === null) return <span class="frame" />;
@@ -38,7 +38,7 @@ export function Picture({ path, name }: PictureProps): VNode | null {
 
 /** A thumbnail of a file that is not sent yet. */
 export function Thumbnail({ file }: { readonly file: File }): VNode | null {
-  const address = useAddress(file, keepFile);
+  const address = useObjectUrl(file, readFileBlob);
   return address === null || address === 'gone' ? null : (
     <img class="thumbnail" src={address} alt="" />
   );
@@ -50,7 +50,7 @@ async function fetchPicture(path: string): Promise<Blob | null> {
   return file?.type.startsWith('image/') ? file : null;
 }
 
-async function keepFile(file: File): Promise<Blob> {
+async function readFileBlob(file: File): Promise<Blob> {
   return file;
 }
 
@@ -58,7 +58,7 @@ async function keepFile(file: File): Promise<Blob> {
  * An object URL for bytes, valid while they are shown. It is null while they load, and `gone` if
  * they no longer exist.
  */
-function useAddress<Source>(
+function useObjectUrl<Source>(
   source: Source,
   load: (source: Source) => Promise<Blob | null>,
 ): string | null {

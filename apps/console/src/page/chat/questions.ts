@@ -1,7 +1,7 @@
 import type { Button } from '@parley/core';
 import { useEffect, useMemo } from 'preact/hooks';
 import type { WaitingApproval } from '../asked-call.tsx';
-import { useOperation, useScope } from '../ui/data.tsx';
+import { useDataScope, useOperation } from '../ui/data.tsx';
 import { type ConversationEntry, findPressedButton } from './conversation.ts';
 
 /** Pending calls, keyed by the code in their buttons. */
@@ -25,7 +25,7 @@ export function findApprovalCode(buttons: readonly Button[]): string | null {
  */
 export function useQuestions(entries: readonly ConversationEntry[]): PendingQuestions {
   const open = listOpenCodes(entries).join(' ');
-  const { refresh } = useScope();
+  const { refresh } = useDataScope();
   const known = useOperation('approvals/waiting', open === '' ? null : {}).value;
   useEffect(() => {
     if (known !== undefined) refresh();

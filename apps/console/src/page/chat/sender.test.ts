@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { DeliveryState } from './conversation.ts';
-import { createSender, readAnswer } from './sender.ts';
+import { createSender, toSendAttempt } from './sender.ts';
 
 type Reply = Response | 'unreachable';
 const ok = () => Response.json({ outcome: { kind: 'accepted' }, at: 7 });
@@ -91,7 +91,7 @@ describe('sending', () => {
 });
 
 describe("interpreting the gateway's answers", () => {
-  it.each<[number, Parameters<typeof readAnswer>[1], string]>([
+  it.each<[number, Parameters<typeof toSendAttempt>[1], string]>([
     [200, { outcome: { kind: 'accepted', conversationId: 'c' }, at: 5 }, 'sent'],
     [200, { outcome: { kind: 'duplicate' } }, 'sent'],
     [200, { outcome: { kind: 'command', name: 'help' } }, 'sent'],
@@ -103,7 +103,7 @@ describe("interpreting the gateway's answers", () => {
     [500, {}, 'again'],
     [503, {}, 'again'],
   ])('interprets status %i with body %o as %s', (code, body, expected) => {
-    const attempt = readAnswer(code, body);
+    const attempt = toSendAttempt(code, body);
     expect(typeof attempt === 'object' ? attempt.delivery.kind : attempt).toBe(expected);
   });
 });

@@ -114,7 +114,7 @@ async function postMessage(deps: SenderDeps, message: UnsentMessage): Promise<Se
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
     return addReplaceNote(
-      readAnswer(response.status, await response.json().catch(() => ({}))),
+      toSendAttempt(response.status, await response.json().catch(() => ({}))),
       message,
     );
   } catch {
@@ -148,11 +148,11 @@ async function postFiles(
   const response = await upload(path, form, (sent) =>
     listener(id, { kind: 'sending', late: false, sent }),
   );
-  return readAnswer(response.status, await response.json().catch(() => ({})));
+  return toSendAttempt(response.status, await response.json().catch(() => ({})));
 }
 
 /** Interprets the gateway's answer to a message. */
-export function readAnswer(
+export function toSendAttempt(
   status: number,
   body: Partial<WebReceipt & { error: string }>,
 ): SendAttempt {
@@ -211,7 +211,7 @@ export function createUnsentStore(storage: Storage): UnsentStore {
       const keys = Array.from({ length: storage.length }, (_, index) => storage.key(index) ?? '');
       return keys
         .filter((key) => key.startsWith(PREFIX))
-        .flatMap((key) => parseUnsent(storage.getItem(key)) ?? [])
+        .flatMap((key) => parseUnsentMessage(storage.getItem(key)) ?? [])
         .sort((a, b) => a.at - b.at);
     },
     add(message) {
@@ -226,7 +226,7 @@ export function createUnsentStore(storage: Storage): UnsentStore {
   };
 }
 
-function parseUnsent(json: string | null): UnsentMessage | null {
+function parseUnsentMessage(json: string | null): UnsentMessage | null {
   try {
     const { id, text, at, chat, files, replaces, quotes } = JSON.parse(json ?? 'null') ?? {};
     const sound = typeof id === 'string' && typeof text === 'string' && typeof at === 'number';

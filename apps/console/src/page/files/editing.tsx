@@ -2,7 +2,7 @@ import type { OutputOf } from '@parley/gateway/operations';
 import type { Ref, VNode } from 'preact';
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import { AgentsHere } from '../agents.tsx';
-import { type ActionOutcome, perform } from '../gateway.ts';
+import { type ActionOutcome, performOperation } from '../gateway.ts';
 import type { ActionRunner } from '../ui/data.tsx';
 import { openEditor, type TextEditor } from '../ui/editor.ts';
 import { ActionButton, ConfirmButton, OutsideText } from '../ui/widgets.tsx';
@@ -11,7 +11,7 @@ import { MARKDOWN } from './markdown.ts';
 
 export type OpenFile = OutputOf<'files/open'>;
 
-interface EditingProps {
+interface FileEditorPaneProps {
   readonly file: OpenFile;
   readonly work: ActionRunner;
 }
@@ -20,7 +20,7 @@ interface EditingProps {
  * A file's editor and the actions for the file. The typed text is kept, regardless of what happens
  * to the file in the meantime.
  */
-export function Editing({ file, work }: EditingProps): VNode {
+export function FileEditorPane({ file, work }: FileEditorPaneProps): VNode {
   const { name } = file;
   const typed = useTypedText(file, () => isChanged && save(typed.base.print));
   const { box, text, base, sent } = typed;
@@ -38,7 +38,7 @@ export function Editing({ file, work }: EditingProps): VNode {
       <div class="editor" ref={box} />
       <p class="hint">Ctrl-S saves; Escape, then Tab leaves the editor.</p>
       {isOvertaken && (
-        <OvertakenNote file={file} onOverwrite={() => save(file.print)} onTake={typed.take} />
+        <FileConflictNote file={file} onOverwrite={() => save(file.print)} onTake={typed.take} />
       )}
       <div class="actions">
         <ActionButton
@@ -133,14 +133,14 @@ function useTypedText(file: OpenFile, onSave: () => void) {
   return { box: slot, text, base, sent, take };
 }
 
-interface OvertakenNoteProps {
+interface FileConflictNoteProps {
   readonly file: OpenFile;
   readonly onOverwrite: () => void;
   readonly onTake: () => void;
 }
 
 /** Someone else changed the file while it was being edited. */
-function OvertakenNote({ file, onOverwrite, onTake }: OvertakenNoteProps): VNode {
+function FileConflictNote({ file, onOverwrite, onTake }: FileConflictNoteProps): VNode {
   return (
     <section class="card" aria-label="The file has changed">
       <p>
@@ -170,7 +170,7 @@ async function saveFile(
   name: string,
   order: { readonly base: string | null; readonly text: string | null },
 ): Promise<ActionOutcome> {
-  const answer = await perform('files/save', { name, ...order });
+  const answer = await performOperation('files/save', { name, ...order });
   if (answer.kind === 'failed') return { text: answer.reason, isTrouble: true };
   if (answer.value.kind === 'outdated') {
     return { text: 'Not saved: the file changed in the meantime.', isTrouble: true };

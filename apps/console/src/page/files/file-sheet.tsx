@@ -2,15 +2,15 @@ import type { VNode } from 'preact';
 import { toHref } from '../route.ts';
 import { type ActionRunner, useActionRunner, useOperation } from '../ui/data.tsx';
 import { formatAmount } from '../ui/format.ts';
-import { OutcomeNote, OutsideText, ShowData } from '../ui/widgets.tsx';
-import { Editing, type OpenFile } from './editing.tsx';
-import { History } from './history.tsx';
-import { describeReaders, type ShownFile } from './readers.ts';
+import { DataContent, OutcomeNote, OutsideText } from '../ui/widgets.tsx';
+import { FileEditorPane, type OpenFile } from './editing.tsx';
+import { FileHistoryPanel } from './history.tsx';
+import { describeReaders, type ListedFile } from './readers.ts';
 
 interface SheetProps {
   readonly name: string;
   /** Absent if the file does not exist yet or the list has not been loaded. */
-  readonly facts: ShownFile | undefined;
+  readonly facts: ListedFile | undefined;
   readonly version: string | undefined;
 }
 
@@ -22,22 +22,22 @@ export function FileSheet({ name, facts, version }: SheetProps): VNode {
     <div class="sheet file-sheet">
       <header class="entry-head">
         <h2 class="title">{name}</h2>
-        {facts && <Facts {...facts} />}
+        {facts && <FileDetails {...facts} />}
       </header>
-      <ShowData data={data}>
+      <DataContent data={data}>
         {(file) => (
           <>
             <FileBody file={file} work={work} />
             <OutcomeNote outcome={work.outcome} />
-            <History file={file} chosen={version} work={work} />
+            <FileHistoryPanel file={file} chosen={version} work={work} />
           </>
         )}
-      </ShowData>
+      </DataContent>
     </div>
   );
 }
 
-function Facts(file: ShownFile): VNode {
+function FileDetails(file: ListedFile): VNode {
   const { tokens, isPromptFile, problem } = file;
   const cost =
     tokens === 0 ? 'Empty: it does not cost anything' : `About ${formatAmount(tokens)} tokens`;
@@ -73,5 +73,5 @@ function FileBody({ file, work }: BodyProps): VNode {
   if (file.text === null && file.versions.length > 0) {
     return <p class="facts">This file was removed. Any of its versions can be restored.</p>;
   }
-  return <Editing file={file} work={work} />;
+  return <FileEditorPane file={file} work={work} />;
 }

@@ -5,7 +5,7 @@ import { type Route, toHref } from '../route.ts';
 import { useOperation } from '../ui/data.tsx';
 import { formatAmount } from '../ui/format.ts';
 import { EntryLink, SplitView } from '../ui/frames.tsx';
-import { ActionButton, List, ShowData } from '../ui/widgets.tsx';
+import { ActionButton, DataContent, List } from '../ui/widgets.tsx';
 import { FileSheet } from './file-sheet.tsx';
 import { describeReaders } from './readers.ts';
 
@@ -24,7 +24,9 @@ export function FilesView({ args: [name, version] }: Route): VNode {
       title="Files"
       label="Files"
       showsList={name === undefined}
-      list={<ShowData data={data}>{(list) => <Files {...list} chosen={name} />}</ShowData>}
+      list={
+        <DataContent data={data}>{(list) => <FileBrowser {...list} chosen={name} />}</DataContent>
+      }
       back={toHref('files')}
     >
       {name === undefined ? (
@@ -36,7 +38,7 @@ export function FilesView({ args: [name, version] }: Route): VNode {
   );
 }
 
-function Files({ files, removed, chosen }: FileList & { chosen: string | undefined }): VNode {
+function FileBrowser({ files, removed, chosen }: FileList & { chosen: string | undefined }): VNode {
   const groups = [
     { title: 'In prompts', of: files.filter(({ isPromptFile }) => isPromptFile) },
     { title: 'Other files', of: files.filter(({ isPromptFile }) => !isPromptFile) },

@@ -1,10 +1,17 @@
 import type { VNode } from 'preact';
-import { orderOperation } from '../gateway.ts';
+import { runOperation } from '../gateway.ts';
 import { toHref } from '../route.ts';
 import { type ActionRunner, useOperation } from '../ui/data.tsx';
 import { formatMoment } from '../ui/format.ts';
 import { EntryLink } from '../ui/frames.tsx';
-import { ActionButton, DiffLines, List, OutsideText, Section, ShowData } from '../ui/widgets.tsx';
+import {
+  ActionButton,
+  DataContent,
+  DiffLines,
+  List,
+  OutsideText,
+  Section,
+} from '../ui/widgets.tsx';
 import type { OpenFile } from './editing.tsx';
 
 interface HistoryProps {
@@ -14,7 +21,7 @@ interface HistoryProps {
 }
 
 /** The stored versions of a file, and the changes since one of them. */
-export function History({ file, chosen, work }: HistoryProps): VNode | null {
+export function FileHistoryPanel({ file, chosen, work }: HistoryProps): VNode | null {
   const { name, versions } = file;
   if (versions.length === 0) return null;
   const known = versions.find(({ version }) => version === chosen);
@@ -32,7 +39,7 @@ export function History({ file, chosen, work }: HistoryProps): VNode | null {
           />
         )}
       </List>
-      {known && <Version key={chosen} file={file} version={known} work={work} />}
+      {known && <FileVersionEntry key={chosen} file={file} version={known} work={work} />}
     </Section>
   );
 }
@@ -41,14 +48,14 @@ interface VersionProps extends Pick<HistoryProps, 'file' | 'work'> {
   readonly version: OpenFile['versions'][number];
 }
 
-function Version({ file, version, work }: VersionProps): VNode {
+function FileVersionEntry({ file, version, work }: VersionProps): VNode {
   const { name, print, isGoverned } = file;
   const kept = { name, version: version.version };
   const data = useOperation('files/version', kept);
-  const restore = () => orderOperation('files/restore', kept, () => 'Restored as a new version.');
+  const restore = () => runOperation('files/restore', kept, () => 'Restored as a new version.');
   return (
     <section aria-label="Version">
-      <ShowData data={data}>
+      <DataContent data={data}>
         {({ text, diff }) => (
           <>
             <h4>From {formatMoment(version.at)} to now</h4>
@@ -66,7 +73,7 @@ function Version({ file, version, work }: VersionProps): VNode {
             </details>
           </>
         )}
-      </ShowData>
+      </DataContent>
     </section>
   );
 }

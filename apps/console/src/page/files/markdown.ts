@@ -15,12 +15,12 @@ const PARSER: StreamParser<ParserState> = {
   name: 'markdown',
   startState: () => ({ within: 'top' }),
   token(stream, place) {
-    if (place.within === 'comment') return readThroughComment(stream, place);
+    if (place.within === 'comment') return consumeComment(stream, place);
     if (stream.sol()) {
       const line = readLineToken(stream, place);
       if (line !== undefined) return line;
     }
-    if (stream.match('<!--')) return readThroughComment(stream, place);
+    if (stream.match('<!--')) return consumeComment(stream, place);
     if (stream.match(/^`[^`]+`/)) return 'monospace';
     if (stream.match(/^(\*\*|__)\S.*?\1/)) return 'strong';
     if (stream.match(/^([*_])[^\s*_][^*_]*\1/)) return 'emphasis';
@@ -33,7 +33,7 @@ const PARSER: StreamParser<ParserState> = {
 
 type Stream = Parameters<typeof PARSER.token>[0];
 
-function readThroughComment(stream: Stream, place: ParserState): string {
+function consumeComment(stream: Stream, place: ParserState): string {
   place.within = 'comment';
   if (stream.skipTo('-->')) {
     stream.match('-->');

@@ -1,8 +1,8 @@
 import type { OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { orderOperation } from '../gateway.ts';
-import { DataScope, useActionRunner, useOperation, useScope } from '../ui/data.tsx';
+import { runOperation } from '../gateway.ts';
+import { DataScope, useActionRunner, useDataScope, useOperation } from '../ui/data.tsx';
 import { OutcomeNote } from '../ui/widgets.tsx';
 
 type ConversationReport = OutputOf<'conversations/show'>;
@@ -90,7 +90,7 @@ function shortenModelName(model: string, all: readonly string[]): string {
   return all.some((one) => one !== model && one.endsWith(`/${name}`)) ? model : name;
 }
 
-interface AnsweringProps {
+interface ModeAndModelSettingsProps {
   /** The conversation; null while the chat is new. */
   readonly id: string | null;
   /** Changes with every message, because a message may be `/mode` or `/model`. */
@@ -102,7 +102,12 @@ interface AnsweringProps {
 }
 
 /** The mode and model of a chat, shown beside its composer. */
-export function Answering({ id, round, usualModel, onCommand }: AnsweringProps): VNode {
+export function ModeAndModelSettings({
+  id,
+  round,
+  usualModel,
+  onCommand,
+}: ModeAndModelSettingsProps): VNode {
   return (
     <DataScope key={id}>
       {id === null ? (
@@ -121,7 +126,7 @@ interface ChoicesProps {
 
 function Choices({ id, round }: ChoicesProps): VNode | null {
   const report = useOperation('conversations/show', { id }).value;
-  const { refresh } = useScope();
+  const { refresh } = useDataScope();
   const { outcome, run } = useActionRunner();
   useEffect(() => {
     if (report !== undefined) refresh();
@@ -131,12 +136,12 @@ function Choices({ id, round }: ChoicesProps): VNode | null {
     <>
       <ModeChoice
         mode={report.mode}
-        onChoose={(mode) => run(() => orderOperation('conversations/set-mode', { id, mode }))}
+        onChoose={(mode) => run(() => runOperation('conversations/set-mode', { id, mode }))}
         isLabelHidden
       />
       <ModelChoice
         of={report}
-        onChoose={(model) => run(() => orderOperation('conversations/set-model', { id, model }))}
+        onChoose={(model) => run(() => runOperation('conversations/set-model', { id, model }))}
         isLabelHidden
       />
       {outcome?.isTrouble && <OutcomeNote outcome={outcome} />}
@@ -148,7 +153,7 @@ function Choices({ id, round }: ChoicesProps): VNode | null {
 function InitialChoices({
   usualModel,
   onCommand,
-}: Pick<AnsweringProps, 'usualModel' | 'onCommand'>): VNode {
+}: Pick<ModeAndModelSettingsProps, 'usualModel' | 'onCommand'>): VNode {
   const [mode, setMode] = useState<Mode>('agent');
   const choose = (to: Mode): void => {
     setMode(to);

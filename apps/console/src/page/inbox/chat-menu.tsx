@@ -1,11 +1,11 @@
 import type { InputOf, OperationName, OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
 import { useRef, useState } from 'preact/hooks';
-import { orderOperation } from '../gateway.ts';
+import { runOperation } from '../gateway.ts';
 import { toHref } from '../route.ts';
 import { DataScope, useActionRunner, useOperation } from '../ui/data.tsx';
 import { formatCounted } from '../ui/format.ts';
-import { ActionButton, OutcomeNote, ShowData } from '../ui/widgets.tsx';
+import { ActionButton, DataContent, OutcomeNote } from '../ui/widgets.tsx';
 import type { InboxState } from './inbox-state.ts';
 import { toRowHref } from './row-links.tsx';
 import type { InboxRow } from './rows.ts';
@@ -73,7 +73,7 @@ function MarkItems({ row, state, close }: ItemsProps): VNode {
   const { id, isPinned, isArchived, title } = row;
   const change = <Name extends OperationName>(name: Name, input: InputOf<Name>): void =>
     run(async () => {
-      const failed = await orderOperation(name, input);
+      const failed = await runOperation(name, input);
       state.round.value += 1;
       if (failed === undefined) close();
       return failed;
@@ -92,7 +92,7 @@ function MarkItems({ row, state, close }: ItemsProps): VNode {
   };
   return (
     <>
-      <Item
+      <ChatMenuItem
         label={isPinned ? 'Unpin' : 'Pin'}
         onPress={() => change('conversations/pin', { id, pinned: !isPinned })}
       />
@@ -111,10 +111,10 @@ function MarkItems({ row, state, close }: ItemsProps): VNode {
           </button>
         </form>
       ) : (
-        <Item label="Rename…" onPress={() => setNamed(true)} />
+        <ChatMenuItem label="Rename…" onPress={() => setNamed(true)} />
       )}
-      {!row.isOnlyChat && <Item label="Mark as unread" onPress={markUnread} />}
-      <Item
+      {!row.isOnlyChat && <ChatMenuItem label="Mark as unread" onPress={markUnread} />}
+      <ChatMenuItem
         label={isArchived ? 'Move to the inbox' : 'Archive'}
         onPress={() => change('conversations/archive', { id, archived: !isArchived })}
       />
@@ -123,7 +123,13 @@ function MarkItems({ row, state, close }: ItemsProps): VNode {
   );
 }
 
-function Item({ label, onPress }: { readonly label: string; readonly onPress: () => void }): VNode {
+function ChatMenuItem({
+  label,
+  onPress,
+}: {
+  readonly label: string;
+  readonly onPress: () => void;
+}): VNode {
   return (
     <button type="button" class="quiet" onClick={onPress}>
       {label}
@@ -144,7 +150,7 @@ function DeleteItem({ row, state, isChat, restart, close }: DeleteProps): VNode 
   const remove = (): void =>
     run(async () => {
       const next = state.next.peek();
-      const failed = await orderOperation('conversations/delete', { id: row.id });
+      const failed = await runOperation('conversations/delete', { id: row.id });
       state.round.value += 1;
       if (failed !== undefined) return failed;
       location.hash = next === null ? toHref('conversations') : toRowHref(next);
@@ -152,14 +158,15 @@ function DeleteItem({ row, state, isChat, restart, close }: DeleteProps): VNode 
       close();
       return undefined;
     });
-  if (!isAsked) return <Item label="Delete…" onPress={() => setAsked(true)} />;
+  if (!isAsked) return <ChatMenuItem label="Delete…" onPress={() => setAsked(true)} />;
   return (
     <div class="menu-question" role="group" aria-label="Delete this conversation?">
-      <ShowData data={contents}>
+      <DataContent data={contents}>
         {(found) => (
           <>
             <p>
-              This deletes {describeLoss(found)} for everyone who uses this page. You can't undo it.
+              This deletes {describeDeletedContents(found)} for everyone who uses this page. You
+              can't undo it.
             </p>
             <p class="hint">
               {row.channel === 'web' ? '' : 'What was sent stays visible in the other app. '}
@@ -171,14 +178,14 @@ function DeleteItem({ row, state, isChat, restart, close }: DeleteProps): VNode 
             </p>
           </>
         )}
-      </ShowData>
+      </DataContent>
       <OutcomeNote outcome={outcome} />
     </div>
   );
 }
 
 /** Describes what will be lost. */
-function describeLoss({
+function describeDeletedContents({
   messages,
   answers,
   files,

@@ -8,22 +8,22 @@ export interface HighlightPiece {
  * A letter or text in the form that the search compares: in lower case, without accents, and with
  * `ß` as `ss`.
  */
-export function foldLetter(letter: string): string {
+export function normalizeLetter(letter: string): string {
   return letter.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().replaceAll('ß', 'ss');
 }
 
 /** The words of a search in the form that the search compares. */
-function searchWords(asked: string): readonly string[] {
+function splitSearchWords(asked: string): readonly string[] {
   return (asked.match(/[\p{L}\p{N}\p{M}]+/gu) ?? []).map(foldedText).filter((word) => word !== '');
 }
 
-const foldedText = (text: string): string => [...text].map(foldLetter).join('');
+const foldedText = (text: string): string => [...text].map(normalizeLetter).join('');
 
 /**
  * Whether a text contains every word of a search; a search without words does not find anything.
  */
 export function hasAllWords(text: string, asked: string): boolean {
-  const words = searchWords(asked);
+  const words = splitSearchWords(asked);
   const compared = foldedText(text);
   return words.length > 0 && words.every((word) => compared.includes(word));
 }
@@ -35,11 +35,11 @@ export function hasAllWords(text: string, asked: string): boolean {
 export function highlightMatches(text: string, asked: string): readonly HighlightPiece[] {
   const letters = [...text];
   // Normalizing a letter may produce several; each of them maps back to the original letter.
-  const origin = letters.flatMap((letter, at) => [...foldLetter(letter)].map(() => at));
+  const origin = letters.flatMap((letter, at) => [...normalizeLetter(letter)].map(() => at));
   // Positions count code points, as `origin` does.
   const points = [...foldedText(text)];
   const isHit = new Array<boolean>(letters.length).fill(false);
-  for (const word of searchWords(asked)) markWord(points, [...word], origin, isHit);
+  for (const word of splitSearchWords(asked)) markWord(points, [...word], origin, isHit);
   return toPieces(letters, isHit);
 }
 
@@ -63,7 +63,7 @@ function toPieces(
   for (const [at, letter] of letters.entries()) {
     const last = pieces.at(-1);
     // A combining accent counts as part of the preceding letter.
-    const hit = foldLetter(letter) === '' ? last?.isHit === true : isHit[at] === true;
+    const hit = normalizeLetter(letter) === '' ? last?.isHit === true : isHit[at] === true;
     if (last?.isHit === hit) last.text += letter;
     else pieces.push({ text: letter, isHit: hit });
   }

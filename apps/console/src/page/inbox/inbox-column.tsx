@@ -5,13 +5,13 @@ import type { VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { useRowAgents } from '../agents.tsx';
 import type { Route } from '../route.ts';
-import { DataScope, useData, useScope } from '../ui/data.tsx';
-import { useGrowing } from '../ui/growing.ts';
+import { DataScope, useData, useDataScope } from '../ui/data.tsx';
+import { useGrowingList } from '../ui/growing.ts';
 import { Icon } from '../ui/icon.tsx';
-import { ShowData } from '../ui/widgets.tsx';
+import { DataContent } from '../ui/widgets.tsx';
 import type { InboxState } from './inbox-state.ts';
 import { NewChat } from './new-chat.tsx';
-import { useInboxBeginning, useReadMark } from './reading.ts';
+import { useInitialInbox, useMarkAsRead } from './reading.ts';
 import { RowLinks } from './row-links.tsx';
 import {
   FILTERS,
@@ -19,8 +19,8 @@ import {
   type InboxRow,
   type ListedConversation,
   listInboxRows,
+  listOlderNamedConversations,
   matchesFilter,
-  namedElsewhere,
   type RowFilter,
 } from './rows.ts';
 import { SearchResults } from './search.tsx';
@@ -74,7 +74,7 @@ function InboxColumnContent(props: ColumnProps): VNode {
       {asked.value === '' ? (
         <>
           <Filters all={rows} ofChannel={ofChannel} filter={filter} channel={channel} />
-          <ShowData data={data}>
+          <DataContent data={data}>
             {() => (
               <RowLinks
                 rows={shown}
@@ -83,13 +83,13 @@ function InboxColumnContent(props: ColumnProps): VNode {
                 older={data.older}
               />
             )}
-          </ShowData>
+          </DataContent>
         </>
       ) : (
         <DataScope key={asked.value}>
           <SearchResults
             asked={asked.value}
-            titled={[...rows, ...namedElsewhere(marks, rows)]}
+            titled={[...rows, ...listOlderNamedConversations(marks, rows)]}
             chosen={route.args[2] ?? ''}
           />
         </DataScope>
@@ -100,23 +100,23 @@ function InboxColumnContent(props: ColumnProps): VNode {
 
 /** The rows, and the current conversation's row. */
 function useInboxRows({ route, chat, isOnline, state }: ColumnProps) {
-  const data = useGrowing('conversations/list', {}, 'live', readList, ({ id }) => id);
+  const data = useGrowingList('conversations/list', {}, 'live', toConversationPage, ({ id }) => id);
   const chats = useData<readonly WebChat[]>(
     isOnline ? '/channels/web/default/chats' : null,
     'live',
   ).value;
-  const { refresh } = useScope();
+  const { refresh } = useDataScope();
   useEffect(() => {
     if (state.round.value > 0) refresh();
   }, [state.round.value]);
-  useInboxBeginning({ list: (isOnline && data.first) || null, chats: chats ?? null });
+  useInitialInbox({ list: (isOnline && data.first) || null, chats: chats ?? null });
   const { isShown, chosen: agent } = useRowAgents();
   const isChat = route.view !== 'conversations';
   const found = [...(data.value ?? [])].filter(({ id }) => isChat || isShown(id));
   const id = isChat ? undefined : route.args[0];
   const isOpen = (one: ListedConversation): boolean =>
     isChat ? findPageChat(one) === chat : one.id === id;
-  useReadMark(found.find(isOpen));
+  useMarkAsRead(found.find(isOpen));
   const marks = data.first?.marks ?? [];
   const rows = listInboxRows({
     conversations: found.map((one) => ({ ...one, isNew: one.isNew && !isOpen(one) })),
@@ -134,7 +134,7 @@ function findNeighbor(row: InboxRow, shown: readonly InboxRow[]): InboxRow | nul
   return shown[at + 1] ?? shown[at - 1] ?? null;
 }
 
-function readList({ conversations: items, next }: OutputOf<'conversations/list'>) {
+function toConversationPage({ conversations: items, next }: OutputOf<'conversations/list'>) {
   return { items, next };
 }
 

@@ -3,7 +3,7 @@ import type { VNode } from 'preact';
 import { toHref } from '../route.ts';
 import { useOperation } from '../ui/data.tsx';
 import { formatAmount } from '../ui/format.ts';
-import { List, ShowData } from '../ui/widgets.tsx';
+import { DataContent, List } from '../ui/widgets.tsx';
 import { WhySheet } from '../why.tsx';
 
 /** How many of the newest messages are searched for one with a trace. */
@@ -26,7 +26,7 @@ export function LastMessageView({ id, isPrompt }: LastProps): VNode {
   const isKnown = (isPrompt ? turn : message) !== null;
   return (
     <div class="stack panel-body">
-      <ShowData data={newest}>
+      <DataContent data={newest}>
         {() => (
           <>
             {!isKnown && <p class="nothing">No answers yet.</p>}
@@ -34,7 +34,7 @@ export function LastMessageView({ id, isPrompt }: LastProps): VNode {
             {!isPrompt && message !== null && <MessageStory message={message} />}
           </>
         )}
-      </ShowData>
+      </DataContent>
       <p>
         <a href={toHref(isPrompt ? 'prompt' : 'why')}>
           {isPrompt ? 'All prompts' : 'All messages'}
@@ -47,14 +47,18 @@ export function LastMessageView({ id, isPrompt }: LastProps): VNode {
 function MessageStory({ message }: { readonly message: string }): VNode {
   const why = useOperation('why/message', { message });
   return (
-    <ShowData data={why}>{(answer) => <WhySheet why={answer} of="The last message" />}</ShowData>
+    <DataContent data={why}>
+      {(answer) => <WhySheet why={answer} of="The last message" />}
+    </DataContent>
   );
 }
 
 function TurnPrompt({ turn }: { readonly turn: string }): VNode {
   const prompt = useOperation('prompts/show', { turn });
   return (
-    <ShowData data={prompt}>{(found) => <PromptSummary turn={turn} prompt={found} />}</ShowData>
+    <DataContent data={prompt}>
+      {(found) => <PromptSummary turn={turn} prompt={found} />}
+    </DataContent>
   );
 }
 

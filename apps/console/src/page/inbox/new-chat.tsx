@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { useContext, useRef } from 'preact/hooks';
-import { AgentsHere, toChatIdWith } from '../agents.tsx';
+import { AgentsHere, toAgentChatId } from '../agents.tsx';
 import { createRandomId } from '../gateway.ts';
 import { toHref } from '../route.ts';
 import { Icon } from '../ui/icon.tsx';
@@ -27,7 +27,7 @@ export function NewChat(): VNode {
           <a
             key={agent.name}
             class="quiet"
-            href={toHref('chat', toChatIdWith(agent, createRandomId()))}
+            href={toHref('chat', toAgentChatId(agent, createRandomId()))}
             onClick={() => box.current?.hidePopover()}
           >
             <span class="clip">{agent.title}</span>

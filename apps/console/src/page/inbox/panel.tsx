@@ -1,22 +1,22 @@
 import type { InputOf, OperationName, OutputOf } from '@parley/gateway/operations';
 import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
-import { download, orderOperation } from '../gateway.ts';
+import { download, runOperation } from '../gateway.ts';
 import { DataScope, useActionRunner, useOperation } from '../ui/data.tsx';
 import {
   formatAmount,
   formatCounted,
+  formatFileSize,
   formatMoment,
   formatTimeOfDay,
-  sizeOf,
 } from '../ui/format.ts';
 import { Icon } from '../ui/icon.tsx';
 import {
   ConfirmButton,
+  DataContent,
   List,
   OutcomeNote,
   OutsideText,
-  ShowData,
   TextButton,
 } from '../ui/widgets.tsx';
 import { formatCost } from '../usage/figures.ts';
@@ -86,7 +86,7 @@ interface KnownProps extends Pick<PanelProps, 'id' | 'title'> {
 function KnownConversation({ id, title, isFiles }: KnownProps): VNode {
   const report = useOperation('conversations/show', { id }, 'live');
   return (
-    <ShowData data={report}>
+    <DataContent data={report}>
       {(known) =>
         isFiles ? (
           <ConversationFiles report={known} />
@@ -94,7 +94,7 @@ function KnownConversation({ id, title, isFiles }: KnownProps): VNode {
           <ConversationDetails report={known} title={title} />
         )
       }
-    </ShowData>
+    </DataContent>
   );
 }
 
@@ -147,7 +147,7 @@ function ConversationControls({ report }: { readonly report: ConversationReport 
   const { id, state } = report;
   const { outcome, run } = useActionRunner();
   const change = <Name extends OperationName>(name: Name, input: InputOf<Name>): void =>
-    run(() => orderOperation(name, input));
+    run(() => runOperation(name, input));
   return (
     <>
       <div class="fields">
@@ -196,7 +196,7 @@ function ConversationFiles({
             {name ?? kind}
             <span class="hint">
               {' '}
-              {size !== null && `${sizeOf(size)}, `}
+              {size !== null && `${formatFileSize(size)}, `}
               {formatMoment(at)}
             </span>{' '}
             {isKept === 1 && (

@@ -3,7 +3,7 @@ import type { VNode } from 'preact';
 import { toHref } from '../route.ts';
 import { useOperation } from '../ui/data.tsx';
 import { formatAmount, formatMoment } from '../ui/format.ts';
-import { ShowData } from '../ui/widgets.tsx';
+import { DataContent } from '../ui/widgets.tsx';
 import { formatMoney } from '../usage/figures.ts';
 
 type Person = OutputOf<'conversations/people'>['people'][number];
@@ -19,7 +19,7 @@ export function ConversationPeople({ id }: { readonly id: string }): VNode {
   const data = useOperation('conversations/people', { id }, 'live');
   return (
     <div class="stack panel-body">
-      <ShowData data={data}>
+      <DataContent data={data}>
         {({ people }) =>
           people.length === 0 ? (
             <p class="nothing">Nobody has written here yet.</p>
@@ -27,7 +27,7 @@ export function ConversationPeople({ id }: { readonly id: string }): VNode {
             people.map((one) => <PersonCard key={one.person} person={one} />)
           )
         }
-      </ShowData>
+      </DataContent>
       <p>
         <a href={toHref('channels')}>Channels and requests</a> ·{' '}
         <a href={toHref('people')}>Sign-ins</a>

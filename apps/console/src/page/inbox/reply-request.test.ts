@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type ReplyRequest, requestFor } from './reply-request.ts';
+import { createReplyRequest, type ReplyRequest } from './reply-request.ts';
 
 const LAST: ReplyRequest = {
   conversationId: 'telegram:default:501',
@@ -19,7 +19,7 @@ describe('the request id of a reply', () => {
     '[U12] chooses the request id of a reply when %s',
     (_case, change, last, requestId) => {
       const { requestId: _old, ...reply } = LAST;
-      const request = requestFor({ ...reply, ...change }, last, () => 'new');
+      const request = createReplyRequest({ ...reply, ...change }, last, () => 'new');
       expect(request).toEqual({ ...LAST, ...change, requestId });
     },
   );

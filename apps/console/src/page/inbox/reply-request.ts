@@ -1,5 +1,5 @@
 import type { InputOf } from '@parley/gateway/operations';
-import { keepText } from '../drafts.ts';
+import { saveText } from '../drafts.ts';
 
 /**
  * The gateway stores a request id once, so retrying a reply that may have arrived cannot send it
@@ -14,7 +14,7 @@ export type ReplyRequest = Pick<
  * The request for a reply. It is the previous request if the text is the same. Otherwise it has a
  * new id, because the gateway would ignore different text under a known id.
  */
-export function requestFor(
+export function createReplyRequest(
   reply: Omit<ReplyRequest, 'requestId'>,
   last: ReplyRequest | null,
   newId: () => string,
@@ -30,7 +30,7 @@ export function requestFor(
 const SENT = 'parley.reply.';
 
 /** The last request of a conversation that the gateway has not confirmed; null if there is none. */
-export function readRequest(conversationId: string): ReplyRequest | null {
+export function readReplyRequest(conversationId: string): ReplyRequest | null {
   try {
     const kept = JSON.parse(localStorage.getItem(SENT + conversationId) ?? '{}');
     const { text, as, requestId } = kept;
@@ -45,11 +45,11 @@ export function readRequest(conversationId: string): ReplyRequest | null {
 }
 
 /** Keeps a request until it is confirmed, so that a reload does not give the reply a new id. */
-export function keepRequest(request: ReplyRequest): void {
-  keepText(SENT + request.conversationId, JSON.stringify(request));
+export function saveReplyRequest(request: ReplyRequest): void {
+  saveText(SENT + request.conversationId, JSON.stringify(request));
 }
 
 /** Forgets the request of a conversation, because the gateway has confirmed it. */
-export function forgetRequest(conversationId: string): void {
-  keepText(SENT + conversationId, '');
+export function removeReplyRequest(conversationId: string): void {
+  saveText(SENT + conversationId, '');
 }

@@ -1,20 +1,20 @@
 import type { OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
 import { useContext, useRef, useState } from 'preact/hooks';
-import { keepDraft, readDraft } from '../drafts.ts';
-import { createRandomId, orderOperation, perform } from '../gateway.ts';
+import { readDraft, saveDraft } from '../drafts.ts';
+import { createRandomId, performOperation, runOperation } from '../gateway.ts';
 import { toChatHref } from '../route.ts';
-import { useActionRunner, useScope } from '../ui/data.tsx';
+import { useActionRunner, useDataScope } from '../ui/data.tsx';
 import { formatTimeOfDay } from '../ui/format.ts';
 import { Icon } from '../ui/icon.tsx';
 import { OutcomeNote, TextButton } from '../ui/widgets.tsx';
 import { Who } from '../who.ts';
 import {
-  forgetRequest,
-  keepRequest,
+  createReplyRequest,
   type ReplyRequest,
-  readRequest,
-  requestFor,
+  readReplyRequest,
+  removeReplyRequest,
+  saveReplyRequest,
 } from './reply-request.ts';
 
 type ConversationReport = OutputOf<'conversations/show'>;
@@ -55,9 +55,9 @@ function TakeoverNote({ report: { id, agent, takenOver } }: ReplyProps): VNode {
   const { outcome, run } = useActionRunner();
   const me = useContext(Who)?.name ?? UNNAMED;
   const take = (): void =>
-    run(() => orderOperation('conversations/take-over', { conversationId: id }));
+    run(() => runOperation('conversations/take-over', { conversationId: id }));
   const back = (): void =>
-    run(() => orderOperation('conversations/hand-back', { conversationId: id }));
+    run(() => runOperation('conversations/hand-back', { conversationId: id }));
   return (
     <>
       {takenOver !== null && (
@@ -90,27 +90,31 @@ const VOICES = [
  */
 function useReply({ id, newest }: Pick<ConversationReport, 'id' | 'newest'>) {
   const { outcome, run } = useActionRunner();
-  const { isBusy } = useScope();
-  const last = useRef(readRequest(id));
+  const { isBusy } = useDataScope();
+  const last = useRef(readReplyRequest(id));
   const [as, setAs] = useState<ReplyRequest['as']>(last.current?.as ?? 'agent');
   const [text, setText] = useState(() => readDraft(id));
   const typed = useRef(text);
   const write = (next: string): void => {
     typed.current = next;
     setText(next);
-    keepDraft(id, next);
+    saveDraft(id, next);
   };
   const send = (): void => {
     // Enter submits without the button, so a disabled button would not prevent a second request.
     if (text.trim() === '' || isBusy.peek()) return;
-    const request = requestFor({ conversationId: id, text, as }, last.current, createRandomId);
+    const request = createReplyRequest(
+      { conversationId: id, text, as },
+      last.current,
+      createRandomId,
+    );
     last.current = request;
-    keepRequest(request);
+    saveReplyRequest(request);
     run(async () => {
-      const answer = await perform('conversations/reply', { ...request, seen: newest });
+      const answer = await performOperation('conversations/reply', { ...request, seen: newest });
       if (answer.kind === 'failed') return { text: answer.reason, isTrouble: true };
       last.current = null;
-      forgetRequest(id);
+      removeReplyRequest(id);
       // Text typed in the meantime starts another reply.
       if (typed.current === text) write('');
       return undefined;

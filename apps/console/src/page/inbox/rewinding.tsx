@@ -1,8 +1,8 @@
 import type { OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
 import { openBranch } from '../branch.ts';
-import { orderOperation, perform } from '../gateway.ts';
-import { useActionRunner, useScope } from '../ui/data.tsx';
+import { performOperation, runOperation } from '../gateway.ts';
+import { useActionRunner, useDataScope } from '../ui/data.tsx';
 import { PointActions } from '../ui/point-actions.tsx';
 import { ActionButton, List, OutcomeNote, OutsideText } from '../ui/widgets.tsx';
 
@@ -20,7 +20,7 @@ export function ReturnTo({ conversation: id, message, onRewound }: ReturnToProps
     <PointActions
       isQuestion={message.direction === 'in'}
       onRewind={async () => {
-        const answer = await perform('conversations/rewind', { id, message: message.id });
+        const answer = await performOperation('conversations/rewind', { id, message: message.id });
         if (answer.kind === 'failed') return { text: answer.reason, isTrouble: true };
         onRewound(answer.value);
         return undefined;
@@ -65,7 +65,7 @@ const STATES = { failed: '(failed)', unknown: '(was still running; may have happ
 
 function SavedMemory({ memory }: { readonly memory: RewindReport['memories'][number] }): VNode {
   const { outcome, run } = useActionRunner();
-  const { isBusy } = useScope();
+  const { isBusy } = useDataScope();
   const { file, id, text } = memory;
   return (
     <p>
@@ -74,7 +74,7 @@ function SavedMemory({ memory }: { readonly memory: RewindReport['memories'][num
         <ActionButton
           label="Forget it"
           onPress={() =>
-            run(() => orderOperation('memory/forget', { file, id }, ({ text: done }) => done))
+            run(() => runOperation('memory/forget', { file, id }, ({ text: done }) => done))
           }
         />
       )}

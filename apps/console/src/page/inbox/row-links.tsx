@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 import { useRowAgents } from '../agents.tsx';
 import { toChatHref, toHref } from '../route.ts';
 import { formatDay, formatTimeOfDay } from '../ui/format.ts';
-import type { Older } from '../ui/growing.ts';
+import type { OlderPage } from '../ui/growing.ts';
 import { Icon } from '../ui/icon.tsx';
 import { List, OlderButton } from '../ui/widgets.tsx';
 import { getInitials, type InboxRow } from './rows.ts';
@@ -12,7 +12,7 @@ interface LinksProps {
   /** Whether other conversations may exist that a filter hides. */
   readonly isFiltered: boolean;
   readonly isChosen: (row: InboxRow) => boolean;
-  readonly older: Older | null;
+  readonly older: OlderPage | null;
 }
 
 /** The rows of the inbox as links. */
@@ -44,7 +44,7 @@ function RowLink(props: { readonly row: InboxRow; readonly isChosen: boolean }):
       class={`inbox-row ${row.isNew ? 'is-new' : ''}`}
       aria-current={isChosen ? 'page' : undefined}
     >
-      <RowFace title={row.title} channel={row.channel} />
+      <RowAvatar title={row.title} channel={row.channel} />
       <span class="entry-title clip">
         {row.isPinned && <Icon name="pin" />}
         {row.title}
@@ -65,7 +65,13 @@ function RowLink(props: { readonly row: InboxRow; readonly isChosen: boolean }):
 }
 
 /** The initials of a conversation, and a letter for its channel. */
-function RowFace({ title, channel }: { readonly title: string; readonly channel: string }): VNode {
+function RowAvatar({
+  title,
+  channel,
+}: {
+  readonly title: string;
+  readonly channel: string;
+}): VNode {
   return (
     <span class="face" aria-hidden="true">
       {getInitials(title)}

@@ -5,8 +5,8 @@ import {
   type InboxRow,
   type ListedConversation,
   listInboxRows,
+  listOlderNamedConversations,
   matchesFilter,
-  namedElsewhere,
 } from './rows.ts';
 
 function conversation(id: string, more: Partial<ListedConversation> = {}): ListedConversation {
@@ -80,7 +80,9 @@ describe('the inbox rows', () => {
       { ...named, id: 'pinned once', title: null },
     ];
     const rows = listInboxRows({ ...known, conversations: [conversation('a')], marks });
-    expect(namedElsewhere(marks, rows)).toEqual([{ id: 'older', title: 'Harbor', chat: null }]);
+    expect(listOlderNamedConversations(marks, rows)).toEqual([
+      { id: 'older', title: 'Harbor', chat: null },
+    ]);
   });
 
   it.each([

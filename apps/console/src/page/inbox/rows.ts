@@ -4,7 +4,7 @@ import type { OutputOf } from '@parley/gateway/operations';
 type ConversationList = OutputOf<'conversations/list'>;
 export type ListedConversation = ConversationList['conversations'][number];
 /** The name, pin and archive state of a conversation in the reader's inbox. */
-export type Mark = ConversationList['marks'][number];
+export type InboxMark = ConversationList['marks'][number];
 
 /** A row in the inbox: a conversation on any channel, or a chat on this page. */
 export interface InboxRow {
@@ -43,7 +43,7 @@ export interface InboxRow {
 interface InboxSources {
   readonly conversations: readonly ListedConversation[];
   readonly chats: readonly WebChat[];
-  readonly marks: readonly Mark[];
+  readonly marks: readonly InboxMark[];
   /** Whether the list shows only one agent; if so, the empty first chat is omitted. */
   readonly isOfOneAgent: boolean;
 }
@@ -108,7 +108,10 @@ const QUIET = {
 } satisfies Partial<InboxRow>;
 
 /** A chat on the page whose conversation is further down the list or on another channel. */
-function toChatRow({ id, conversation, title, at }: WebChat, mark: Mark | undefined): InboxRow {
+function toChatRow(
+  { id, conversation, title, at }: WebChat,
+  mark: InboxMark | undefined,
+): InboxRow {
   return { ...QUIET, ...applyRowMark(conversation, title, mark), isEmpty: false, chat: id, at };
 }
 
@@ -119,14 +122,14 @@ const EMPTY_CHAT: InboxRow = {
   ...{ isEmpty: true, isPinned: false, isArchived: false },
 };
 
-function applyRowMark(id: string, title: string, mark: Mark | undefined) {
+function applyRowMark(id: string, title: string, mark: InboxMark | undefined) {
   const { title: name = null, isPinned = false, isArchived = false } = mark ?? {};
   return { id, title: name ?? title, name, isPinned, isArchived };
 }
 
 /** Conversations that the reader has named and that are older than all rows. */
-export function namedElsewhere(
-  marks: readonly Mark[],
+export function listOlderNamedConversations(
+  marks: readonly InboxMark[],
   rows: readonly InboxRow[],
 ): readonly Pick<InboxRow, 'id' | 'chat' | 'title'>[] {
   const listed = new Set(rows.map(({ id }) => id));

@@ -4,8 +4,8 @@ import { useRowAgents } from '../agents.tsx';
 import { toHref } from '../route.ts';
 import { formatCounted } from '../ui/format.ts';
 import { EntryLink } from '../ui/frames.tsx';
-import { useGrowing } from '../ui/growing.ts';
-import { List, OlderButton, ShowData } from '../ui/widgets.tsx';
+import { useGrowingList } from '../ui/growing.ts';
+import { DataContent, List, OlderButton } from '../ui/widgets.tsx';
 import { hasAllWords, highlightMatches } from './highlight.ts';
 import { toRowHref } from './row-links.tsx';
 import type { InboxRow } from './rows.ts';
@@ -13,11 +13,11 @@ import type { InboxRow } from './rows.ts';
 /**
  * A conversation that can be found by its title; for older ones, the time and channel are unknown.
  */
-export type Titled = Pick<InboxRow, 'id' | 'chat' | 'title'> &
+export type TitledConversation = Pick<InboxRow, 'id' | 'chat' | 'title'> &
   Partial<Pick<InboxRow, 'at' | 'place'>>;
 
-type SearchAnswer = OutputOf<'conversations/search'>;
-type SearchHit = SearchAnswer['hits'][number];
+type SearchResponse = OutputOf<'conversations/search'>;
+type SearchHit = SearchResponse['hits'][number];
 
 /** How often a search is repeated while the index is being built, in ms. */
 const GOES_ON_MS = 500;
@@ -25,16 +25,22 @@ const GOES_ON_MS = 500;
 interface ResultsProps {
   readonly asked: string;
   /** The conversations whose titles are searched as well. */
-  readonly titled: readonly Titled[];
+  readonly titled: readonly TitledConversation[];
   /** The message shown beside the search results. */
   readonly chosen: string;
 }
 
 /** The messages and answers that contain all words, newest first. */
 export function SearchResults({ asked, titled, chosen }: ResultsProps): VNode {
-  const again = (answer: SearchAnswer | undefined) => (answer?.missing ? GOES_ON_MS : undefined);
+  const again = (answer: SearchResponse | undefined) => (answer?.missing ? GOES_ON_MS : undefined);
   const keyOf = ({ message }: SearchHit): string => message;
-  const data = useGrowing('conversations/search', { words: asked }, again, readHits, keyOf);
+  const data = useGrowingList(
+    'conversations/search',
+    { words: asked },
+    again,
+    toSearchResultPage,
+    keyOf,
+  );
   const { isShown } = useRowAgents();
   const hits = (data.value ?? [])
     .filter(({ conversationId }) => isShown(conversationId))
@@ -42,7 +48,7 @@ export function SearchResults({ asked, titled, chosen }: ResultsProps): VNode {
   const named = titled.filter(({ title }) => hasAllWords(title, asked));
   const titles = new Map(titled.map(({ id, title }) => [id, title]));
   return (
-    <ShowData data={data}>
+    <DataContent data={data}>
       {() => (
         <nav class="inbox-rows" aria-label="Search results">
           <p class="nothing" role="status">
@@ -55,7 +61,7 @@ export function SearchResults({ asked, titled, chosen }: ResultsProps): VNode {
               <EntryLink
                 key={row.id}
                 href={toRowHref(row)}
-                title={<MarkedText text={row.title} asked={asked} />}
+                title={<HighlightedText text={row.title} asked={asked} />}
                 at={row.at}
                 facts={row.place ?? ''}
                 isChosen={false}
@@ -64,7 +70,7 @@ export function SearchResults({ asked, titled, chosen }: ResultsProps): VNode {
           </List>
           <List of={hits}>
             {(hit) => (
-              <HitLink
+              <SearchResultLink
                 key={hit.message}
                 hit={hit}
                 title={titles.get(hit.conversationId) ?? hit.title}
@@ -76,12 +82,18 @@ export function SearchResults({ asked, titled, chosen }: ResultsProps): VNode {
           <OlderButton label="Older results" older={data.older} />
         </nav>
       )}
-    </ShowData>
+    </DataContent>
   );
 }
 
 /** Text with the search words marked. */
-function MarkedText({ text, asked }: { readonly text: string; readonly asked: string }): VNode {
+function HighlightedText({
+  text,
+  asked,
+}: {
+  readonly text: string;
+  readonly asked: string;
+}): VNode {
   return (
     <>
       {highlightMatches(text, asked).map(({ text: piece, isHit }, nth) =>
@@ -91,7 +103,7 @@ function MarkedText({ text, asked }: { readonly text: string; readonly asked: st
   );
 }
 
-function readHits({ hits: items, next }: SearchAnswer) {
+function toSearchResultPage({ hits: items, next }: SearchResponse) {
   return { items, next };
 }
 
@@ -103,7 +115,7 @@ interface HitProps {
   readonly isChosen: boolean;
 }
 
-function HitLink({ hit, title, asked, isChosen }: HitProps): VNode {
+function SearchResultLink({ hit, title, asked, isChosen }: HitProps): VNode {
   const { conversationId, message, at, direction, from, excerpt } = hit;
   const agent = useRowAgents().titleOf(conversationId);
   return (
@@ -115,7 +127,7 @@ function HitLink({ hit, title, asked, isChosen }: HitProps): VNode {
       isChosen={isChosen}
     >
       <span class="excerpt" dir="auto">
-        <MarkedText text={excerpt} asked={asked} />
+        <HighlightedText text={excerpt} asked={asked} />
       </span>
     </EntryLink>
   );

@@ -7,16 +7,16 @@ import { type Route, toHref } from '../route.ts';
 import { DataScope, useOperation } from '../ui/data.tsx';
 import { FoldedEntries, type ShownEntry } from '../ui/folded.tsx';
 import { formatDay, formatMoment, formatTimeOfDay } from '../ui/format.ts';
-import { useGrowing } from '../ui/growing.ts';
+import { useGrowingList } from '../ui/growing.ts';
 import { HtmlBlock } from '../ui/html-block.tsx';
-import { OlderButton, OutsideText, ShowData, TextButton } from '../ui/widgets.tsx';
+import { DataContent, OlderButton, OutsideText, TextButton } from '../ui/widgets.tsx';
 import { WhySheet } from '../why.tsx';
 import { ReplyArea } from './reply.tsx';
 import { ReturnTo, RewindNote, type RewindReport } from './rewinding.tsx';
 
-type ShownMessage = OutputOf<'conversations/messages'>['messages'][number];
+type ListedMessage = OutputOf<'conversations/messages'>['messages'][number];
 
-interface TalkProps {
+interface ConversationProps {
   readonly id: string;
   /** The message to show from a search, and its time; null to show the newest messages. */
   readonly found: { readonly message: string; readonly at: number } | null;
@@ -26,7 +26,7 @@ interface TalkProps {
  * A conversation on any channel (U08): `#/conversations/ID`, or
  * `#/conversations/ID/at/MESSAGE/TIME` for a search result.
  */
-export function TalkView({ args: [id = '', , message = '', at = ''] }: Route): VNode {
+export function ConversationView({ args: [id = '', , message = '', at = ''] }: Route): VNode {
   if (id === '') {
     return (
       // On the page without a conversation, the list is the main element.
@@ -39,22 +39,25 @@ export function TalkView({ args: [id = '', , message = '', at = ''] }: Route): V
     <main class="talk">
       <h2 class="visually-hidden">Messages</h2>
       <DataScope key={`${id} ${message}`}>
-        <Messages id={id} found={message === '' ? null : { message, at: Number(at) || 0 }} />
-        <ReplyTo id={id} />
+        <ConversationMessages
+          id={id}
+          found={message === '' ? null : { message, at: Number(at) || 0 }}
+        />
+        <ConversationReply id={id} />
       </DataScope>
     </main>
   );
 }
 
 /** The reply field, shown once it is known who is answering the conversation. */
-function ReplyTo({ id }: Pick<TalkProps, 'id'>): VNode | null {
+function ConversationReply({ id }: Pick<ConversationProps, 'id'>): VNode | null {
   const report = useOperation('conversations/show', { id }, 'live').value;
   return report === undefined ? null : <ReplyArea report={report} />;
 }
 
-function Messages({ id, found }: TalkProps): VNode {
+function ConversationMessages({ id, found }: ConversationProps): VNode {
   const input = { id, until: found?.at };
-  const data = useGrowing('conversations/messages', input, 'live', readMessages, keyOf);
+  const data = useGrowingList('conversations/messages', input, 'live', toMessagePage, keyOf);
   // Only the first part of an answer is kept, because it already shows the whole answer.
   const messages = [...(data.value ?? [])].sort(compareByTime).filter(isDisplayed);
   const list = useRef<HTMLOListElement>(null);
@@ -80,7 +83,7 @@ function Messages({ id, found }: TalkProps): VNode {
   return (
     <div class="scroller" tabIndex={0} role="region" aria-label="Conversation">
       <div class="column">
-        <ShowData data={data}>
+        <DataContent data={data}>
           {() => (
             <>
               <OlderButton label="Older messages" older={data.older} />
@@ -97,7 +100,7 @@ function Messages({ id, found }: TalkProps): VNode {
               )}
             </>
           )}
-        </ShowData>
+        </DataContent>
       </div>
     </div>
   );
@@ -105,27 +108,27 @@ function Messages({ id, found }: TalkProps): VNode {
 
 const FOLDS = { now: 'shown', rewound: 'rewound' } as const;
 
-function isDisplayed({ html, files, state, error }: ShownMessage): boolean {
+function isDisplayed({ html, files, state, error }: ListedMessage): boolean {
   return (
     html !== '' || files.length > 0 || error !== null || (state !== 'sent' && state !== 'pending')
   );
 }
 
-function isNewDay({ at }: ShownMessage, before: ShownMessage | undefined): boolean {
+function isNewDay({ at }: ListedMessage, before: ListedMessage | undefined): boolean {
   const now = Date.now();
   return before === undefined || formatDay(before.at, now) !== formatDay(at, now);
 }
 
-function readMessages({ messages: items, next }: OutputOf<'conversations/messages'>) {
+function toMessagePage({ messages: items, next }: OutputOf<'conversations/messages'>) {
   return { items, next };
 }
 
-const keyOf = ({ id }: ShownMessage) => id;
+const keyOf = ({ id }: ListedMessage) => id;
 
 /**
  * Sorts by time. A question comes before its answer if both were stored in the same millisecond.
  */
-function compareByTime(a: ShownMessage, b: ShownMessage): number {
+function compareByTime(a: ListedMessage, b: ListedMessage): number {
   const order = a.at - b.at || a.direction.localeCompare(b.direction);
   return order || Number(a.id.slice(1)) - Number(b.id.slice(1));
 }
@@ -136,7 +139,7 @@ function compareByTime(a: ShownMessage, b: ShownMessage): number {
  */
 function useScrollPosition(
   list: { readonly current: HTMLOListElement | null },
-  messages: readonly ShownMessage[],
+  messages: readonly ListedMessage[],
   found: string | null,
 ): void {
   const before = useRef<{ readonly first: string; readonly last: string } | null>(null);
@@ -162,7 +165,7 @@ function isNearlyVisible(element: Element | null | undefined): boolean {
   return element != null && element.getBoundingClientRect().bottom < innerHeight + 100;
 }
 
-const STATES: Readonly<Record<ShownMessage['state'], string>> = {
+const STATES: Readonly<Record<ListedMessage['state'], string>> = {
   waiting: 'waiting',
   running: 'being answered',
   answered: '',
@@ -180,7 +183,7 @@ const STATES: Readonly<Record<ShownMessage['state'], string>> = {
 
 interface MessageProps {
   readonly conversation: string;
-  readonly message: ShownMessage;
+  readonly message: ListedMessage;
   readonly onRewound: (report: RewindReport) => void;
 }
 
@@ -215,7 +218,7 @@ function Message({ conversation, message, onRewound }: MessageProps): VNode {
 }
 
 /** The author of a message: a person, the agent, a person acting as the agent, or Parley itself. */
-function getWriterName({ direction, from, trigger, writtenBy, isNotice }: ShownMessage): string {
+function getWriterName({ direction, from, trigger, writtenBy, isNotice }: ListedMessage): string {
   if (writtenBy !== null) {
     return writtenBy.as === 'self' ? writtenBy.name : `${writtenBy.name}, as the agent`;
   }
@@ -267,9 +270,9 @@ function WhyLink({ why, text }: { readonly why: string; readonly text: string })
   const name = words.slice(0, FIRST_WORDS).join('');
   return (
     <div class="card" ref={box}>
-      <ShowData data={data}>
+      <DataContent data={data}>
         {(answer) => <WhySheet why={answer} of={words.length > FIRST_WORDS ? `${name}…` : name} />}
-      </ShowData>
+      </DataContent>
     </div>
   );
 }

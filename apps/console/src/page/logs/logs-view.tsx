@@ -6,7 +6,7 @@ import { type Route, toHref } from '../route.ts';
 import { useOperation } from '../ui/data.tsx';
 import { formatCounted } from '../ui/format.ts';
 import { ColumnView } from '../ui/frames.tsx';
-import { ShowData, TextButton } from '../ui/widgets.tsx';
+import { DataContent, TextButton } from '../ui/widgets.tsx';
 import { LogLines } from './log-lines.tsx';
 import { ReportSection } from './report-section.tsx';
 
@@ -72,7 +72,7 @@ function LogPages(filter: LogFilter): VNode {
         />{' '}
         Follow new lines
       </label>
-      <ShowData data={data}>
+      <DataContent data={data}>
         {(report) => (
           <>
             <LogLines lines={report.lines} isOfMany={report.processes.length > 1} />
@@ -88,7 +88,7 @@ function LogPages(filter: LogFilter): VNode {
             <ReachedProcesses {...report} />
           </>
         )}
-      </ShowData>
+      </DataContent>
     </>
   );
 }

@@ -1,7 +1,7 @@
 import type { BugReport } from '@parley/gateway/api';
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { type ActionOutcome, perform } from '../gateway.ts';
+import { type ActionOutcome, performOperation } from '../gateway.ts';
 import { useActionRunner } from '../ui/data.tsx';
 import { formatAmount } from '../ui/format.ts';
 import { ActionButton, List, OutcomeNote, OutsideText, Section } from '../ui/widgets.tsx';
@@ -11,7 +11,7 @@ export function ReportSection(): VNode {
   const [report, setReport] = useState<BugReport | null>(null);
   const { outcome, run } = useActionRunner();
   const collect = async (): Promise<ActionOutcome | undefined> => {
-    const answer = await perform('report/bundle', {});
+    const answer = await performOperation('report/bundle', {});
     if (answer.kind === 'failed') return { text: answer.reason, isTrouble: true };
     setReport(answer.value);
     return undefined;

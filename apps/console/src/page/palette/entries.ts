@@ -1,4 +1,4 @@
-import { foldLetter } from '../inbox/highlight.ts';
+import { normalizeLetter } from '../inbox/highlight.ts';
 import type { InboxRow } from '../inbox/rows.ts';
 
 /** A destination or an action offered by the palette. */
@@ -10,7 +10,7 @@ export interface PaletteEntry {
 }
 
 /** What the page currently shows. */
-interface Shown {
+interface CurrentChat {
   /** The chat on this page that was opened last. */
   readonly chat: string;
   /**
@@ -39,7 +39,10 @@ const ON_ANY_CHANNEL: Readonly<Record<string, ConversationCommand>> = {
  * Returns what a command acts on. It is not possible to type into a chat on another channel, so
  * commands without an operation are sent to the chat on this page.
  */
-export function commandTarget(command: string, { chat, conversation, row }: Shown): CommandTarget {
+export function resolveCommandTarget(
+  command: string,
+  { chat, conversation, row }: CurrentChat,
+): CommandTarget {
   if (conversation === null) return { kind: 'chat', chat };
   if (row?.id === conversation && row.chat !== null) return { kind: 'chat', chat: row.chat };
   const operation = ON_ANY_CHANNEL[command];
@@ -58,16 +61,16 @@ export function filterEntries<Entry extends PaletteEntry>(
   entries: readonly Entry[],
   typed: string,
 ): readonly Entry[] {
-  const asked = foldLetter(typed.trim());
+  const asked = normalizeLetter(typed.trim());
   const words = asked.split(/\s+/);
   const rank = ({ label }: PaletteEntry): number => {
-    const text = foldLetter(label).replace(/^\//, '');
+    const text = normalizeLetter(label).replace(/^\//, '');
     if (text.startsWith(asked.replace(/^\//, ''))) return 0;
     return words.every((word) => text.includes(word)) ? 1 : 2;
   };
   return entries
     .filter(({ label, hint }) => {
-      const text = foldLetter(`${label} ${hint}`);
+      const text = normalizeLetter(`${label} ${hint}`);
       return words.every((word) => text.includes(word));
     })
     .sort((a, b) => rank(a) - rank(b))

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { commandTarget, filterEntries, movePosition, type PaletteEntry } from './entries.ts';
+import { filterEntries, movePosition, type PaletteEntry, resolveCommandTarget } from './entries.ts';
 import { findShortcut } from './shortcuts.ts';
 
 const entry = (label: string, hint = ''): PaletteEntry => {
@@ -59,7 +59,7 @@ describe('the palette', () => {
   ] as const)(
     '[U03] runs a command on the chat or conversation that is shown: %s',
     (_case, conversation, row, command, target) => {
-      expect(commandTarget(command, { chat: 'c1', conversation, row })).toEqual(target);
+      expect(resolveCommandTarget(command, { chat: 'c1', conversation, row })).toEqual(target);
     },
   );
 

@@ -4,17 +4,17 @@ import type { Signal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ChatClient } from '../chat/client.ts';
-import { type ActionOutcome, createRandomId, orderOperation } from '../gateway.ts';
+import { type ActionOutcome, createRandomId, runOperation } from '../gateway.ts';
 import type { InboxState } from '../inbox/inbox-state.ts';
 import { toRowHref } from '../inbox/row-links.tsx';
-import { listInboxRows, namedElsewhere } from '../inbox/rows.ts';
+import { listInboxRows, listOlderNamedConversations } from '../inbox/rows.ts';
 import { listViews } from '../navigation.tsx';
 import { toChatHref, toHref } from '../route.ts';
 import { useData, useOperation } from '../ui/data.tsx';
-import { TroubleNote } from '../ui/widgets.tsx';
+import { ProblemNote } from '../ui/widgets.tsx';
 import { PLACES } from '../views.ts';
 import type { SignedInPerson } from '../who.ts';
-import { commandTarget, filterEntries, movePosition, type PaletteEntry } from './entries.ts';
+import { filterEntries, movePosition, type PaletteEntry, resolveCommandTarget } from './entries.ts';
 import { SHORTCUTS } from './shortcuts.ts';
 
 export interface PaletteProps {
@@ -103,7 +103,7 @@ function PaletteFinder({ close, ...props }: FinderProps): VNode {
         }}
         onKeyDown={onKeyDown}
       />
-      <TroubleNote reason={failure} />
+      <ProblemNote reason={failure} />
       <ul
         id="palette-entries"
         class="palette-entries"
@@ -179,7 +179,10 @@ function useChats(isOwner: boolean): readonly PaletteAction[] {
   if (list === undefined || chats === undefined) return [];
   const { conversations, marks } = list;
   const rows = listInboxRows({ conversations, marks, chats, isOfOneAgent: true });
-  const named = namedElsewhere(marks, rows).map((one) => ({ ...one, place: 'Conversations' }));
+  const named = listOlderNamedConversations(marks, rows).map((one) => ({
+    ...one,
+    place: 'Conversations',
+  }));
   return [...rows, ...named].map((row): PaletteAction => {
     return {
       id: `chat-${row.id}`,
@@ -197,8 +200,8 @@ async function runCommand(
   { client, inbox, conversation }: Omit<PaletteProps, 'shown'>,
 ): Promise<ActionOutcome | undefined> {
   const shown = { chat: client.chat.peek(), conversation, row: inbox.row.peek() };
-  const target = commandTarget(name, shown);
-  if (target.kind === 'conversation') return orderOperation(target.operation, { id: target.id });
+  const target = resolveCommandTarget(name, shown);
+  if (target.kind === 'conversation') return runOperation(target.operation, { id: target.id });
   client.open(target.chat);
   client.send(`/${name}`);
   location.hash = toChatHref(target.chat);

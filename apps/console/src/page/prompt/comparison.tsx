@@ -52,7 +52,7 @@ function ChangeRow({ part }: { readonly part: PartComparison }): VNode {
         <span class={`badge change-${change}`}>{LABELS[change]}</span>
       </summary>
       <OutsideText as="pre" look="layer-text">
-        {splitStretches(part).map(({ kind, text, shared }, index) => {
+        {splitTextSegments(part).map(({ kind, text, shared }, index) => {
           const Element = ELEMENTS[kind];
           return (
             <Element key={index} class={shared ? 'is-shared' : undefined}>
@@ -72,7 +72,7 @@ function isFullyShared({ change, pieces, shared }: PartComparison): boolean {
 }
 
 /** A section of a layer's text with its change, and whether it is in the shared prefix. */
-interface TextStretch extends TextPiece {
+interface TextSegment extends TextPiece {
   readonly shared: boolean;
 }
 
@@ -80,7 +80,7 @@ interface TextStretch extends TextPiece {
  * The pieces of a layer, split where the shared prefix ends. The shared prefix ends within the
  * first differing line, so it includes the beginning of both the removed and the added line.
  */
-export function splitStretches({ pieces, shared }: PartComparison): readonly TextStretch[] {
+export function splitTextSegments({ pieces, shared }: PartComparison): readonly TextSegment[] {
   let left = { removed: shared, added: shared };
   return pieces.flatMap(({ kind, text }) => {
     const within = Math.max(

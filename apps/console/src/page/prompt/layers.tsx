@@ -21,7 +21,7 @@ export function PromptLayers({ request }: { readonly request: SentRequest }): VN
   const all = request.tokens || 1;
   return (
     <>
-      <WholeBar rows={rows} all={all} />
+      <RequestBar rows={rows} all={all} />
       <LayerRows rows={rows} all={all} />
       {unsent.length > 0 && <UnsentLayers unsent={unsent} />}
       <dl class="pairs">
@@ -33,12 +33,12 @@ export function PromptLayers({ request }: { readonly request: SentRequest }): VN
 }
 
 /** How often a text changes, which determines the color of its bar. */
-type ChangePace = 'standing' | 'turning' | 'data';
+type ChangeFrequency = 'standing' | 'turning' | 'data';
 
 interface RequestRow extends Pick<SentPart, 'source' | 'tokens'> {
   readonly name: string;
   readonly audience: Audience;
-  readonly pace: ChangePace;
+  readonly pace: ChangeFrequency;
   readonly cut: SentPart['cut'];
   readonly characters: number;
   /** The content shown when the row is opened. */
@@ -52,7 +52,7 @@ function listRequestRows({ parts, messages, sections }: SentRequest): readonly R
   const rowOf = (part: SentPart, index: number): RequestRow => ({
     ...part,
     name: part.layer,
-    pace: getPace(part),
+    pace: getChangeFrequency(part),
     characters: part.text.length,
     content: part.placement === 'tools' ? part.text.replaceAll('\n', '\n\n') : part.text,
     note: findNoteBefore(parts, index),
@@ -89,7 +89,7 @@ function listRequestRows({ parts, messages, sections }: SentRequest): readonly R
   ];
 }
 
-function getPace({ placement, stable }: SentPart): ChangePace {
+function getChangeFrequency({ placement, stable }: SentPart): ChangeFrequency {
   if (placement === 'user') return 'data';
   return stable ? 'standing' : 'turning';
 }
@@ -118,7 +118,7 @@ interface RowsProps {
 }
 
 /** The whole request as one bar, divided into constant text, changing text, and data. */
-function WholeBar({ rows, all }: RowsProps): VNode {
+function RequestBar({ rows, all }: RowsProps): VNode {
   const shares = PACES.map(({ pace, label }) => {
     const own = rows.filter((row) => row.pace === pace);
     return { pace, label, share: own.reduce((sum, { tokens }) => sum + tokens, 0) / all };
@@ -198,7 +198,7 @@ function LayerRow({ row, share }: { readonly row: RequestRow; readonly share: nu
       {/* A long text is laid out only when its row is open. */}
       {isOpen && (
         <>
-          <Content content={content} />
+          <RowContent content={content} />
           <p class="hint layer-foot">{formatSize({ characters, tokens })}</p>
         </>
       )}
@@ -206,7 +206,7 @@ function LayerRow({ row, share }: { readonly row: RequestRow; readonly share: nu
   );
 }
 
-function Content({ content }: Pick<RequestRow, 'content'>): VNode {
+function RowContent({ content }: Pick<RequestRow, 'content'>): VNode {
   if (typeof content === 'string') {
     return (
       <OutsideText as="pre" look="layer-text">
@@ -251,7 +251,7 @@ function UnsentLayers({ unsent }: { readonly unsent: readonly UnsentLayer[] }): 
         {unsent.map((layer, index) => (
           <div key={index}>
             <dt>{layer.layer}</dt>
-            <dd class={`tone is-${layer.outcome}`}>{describeUnsent(layer)}</dd>
+            <dd class={`tone is-${layer.outcome}`}>{describeUnsentLayer(layer)}</dd>
           </div>
         ))}
       </dl>
@@ -260,7 +260,7 @@ function UnsentLayers({ unsent }: { readonly unsent: readonly UnsentLayer[] }): 
 }
 
 /** Why a layer is not in the prompt. */
-export function describeUnsent(unsent: UnsentLayer): string {
+export function describeUnsentLayer(unsent: UnsentLayer): string {
   switch (unsent.outcome) {
     case 'absent':
       return unsent.reason;

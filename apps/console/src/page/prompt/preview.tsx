@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { useOperation } from '../ui/data.tsx';
 import { formatAmount } from '../ui/format.ts';
-import { ShowData } from '../ui/widgets.tsx';
+import { DataContent } from '../ui/widgets.tsx';
 import { PromptLayers } from './layers.tsx';
 
 /** A hypothetical message. The gateway chooses values for empty fields. */
@@ -36,7 +36,7 @@ export function PreviewSheet(): VNode {
         </p>
       </header>
       <PreviewForm preview={preview} change={change} submit={() => setAsked(preview)} />
-      <ShowData data={data}>
+      <DataContent data={data}>
         {(request) => (
           <>
             <p class="lead">
@@ -45,7 +45,7 @@ export function PreviewSheet(): VNode {
             <PromptLayers request={request} />
           </>
         )}
-      </ShowData>
+      </DataContent>
     </>
   );
 }

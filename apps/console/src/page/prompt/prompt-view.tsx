@@ -1,25 +1,21 @@
-import type { OutputOf } from '@parley/gateway/operations';
 import type { PromptSummary } from '@parley/store';
 import type { VNode } from 'preact';
-import { useRowAgents } from '../agents.tsx';
 import { type Route, toHref } from '../route.ts';
 import { useOperation } from '../ui/data.tsx';
-import { formatAmount, formatDay, formatMoment, formatTimeOfDay } from '../ui/format.ts';
-import { EntryLink, SplitView } from '../ui/frames.tsx';
-import { type Older, useGrowing } from '../ui/growing.ts';
-import { List, OlderButton, ShowData } from '../ui/widgets.tsx';
+import { formatAmount, formatMoment } from '../ui/format.ts';
+import { SplitView } from '../ui/frames.tsx';
+import { DataContent } from '../ui/widgets.tsx';
 import { ComparisonView } from './comparison.tsx';
 import { PromptLayers } from './layers.tsx';
 import { PreviewSheet } from './preview.tsx';
+import { getChatName, TurnList, useTurns } from './turn-list.tsx';
 
 /**
  * The prompts of all turns (P17): `#/prompt/TURN`, `#/prompt/TURN/against/EARLIER`, `#/preview`.
  * All of their text is shown as plain text, never as HTML.
  */
 export function PromptView({ view, args: [turn = '', word, earlier = ''] }: Route): VNode {
-  const data = useGrowing('prompts/list', {}, undefined, readPrompts, ({ turnId }) => turnId);
-  const { isShown } = useRowAgents();
-  const turns = (data.value ?? []).filter(({ conversationId }) => isShown(conversationId));
+  const { data, turns } = useTurns();
   const isPreview = view === 'preview';
   const chosen = turn || turns[0]?.turnId;
   const against = word === 'against' && earlier !== '' ? earlier : null;
@@ -34,89 +30,26 @@ export function PromptView({ view, args: [turn = '', word, earlier = ''] }: Rout
           <a class="quiet" href={toHref('preview')} aria-current={isPreview ? 'true' : undefined}>
             Preview…
           </a>
-          <ShowData data={data}>
+          <DataContent data={data}>
             {() => (
-              <TurnList turns={turns} chosen={isPreview ? undefined : chosen} older={data.older} />
+              <TurnList
+                view="prompt"
+                turns={turns}
+                chosen={isPreview ? undefined : chosen}
+                older={data.older}
+              />
             )}
-          </ShowData>
+          </DataContent>
         </>
       }
       back={toHref('prompt')}
     >
       {isPreview && <PreviewSheet />}
       {!isPreview && chosen && (
-        <Turn key={chosen} turnId={chosen} against={against} turns={turns} />
+        <RecordedTurnView key={chosen} turnId={chosen} against={against} turns={turns} />
       )}
     </SplitView>
   );
-}
-
-function readPrompts({ prompts: items, next }: OutputOf<'prompts/list'>) {
-  return { items, next };
-}
-
-interface TurnListProps {
-  readonly older: Older | null;
-  readonly turns: readonly PromptSummary[];
-  readonly chosen: string | undefined;
-}
-
-/** The recorded turns, newest first, grouped by day. */
-function TurnList({ turns, chosen, older }: TurnListProps): VNode {
-  if (turns.length === 0) {
-    return (
-      <p class="nothing">
-        Nothing has been recorded yet. Write to the agent, and the prompt of that turn appears here.
-      </p>
-    );
-  }
-  return (
-    <div>
-      {groupByDay(turns).map(({ day, entries }) => (
-        <section key={day} aria-label={day}>
-          <h3 class="hint">{day}</h3>
-          <List of={entries}>
-            {(turn) => <TurnLink key={turn.turnId} turn={turn} isChosen={turn.turnId === chosen} />}
-          </List>
-        </section>
-      ))}
-      <OlderButton label="Older turns" older={older} />
-    </div>
-  );
-}
-
-function TurnLink({ turn, isChosen }: { turn: PromptSummary; isChosen: boolean }): VNode {
-  const { turnId, at, layout, tokens, place } = turn;
-  const agent = useRowAgents().titleOf(turn.conversationId);
-  return (
-    <EntryLink
-      href={toHref('prompt', turnId)}
-      title={getChatName(turn)}
-      at={at}
-      time={formatTimeOfDay(at)}
-      facts={`${place.channel} · ${layout}`}
-      isChosen={isChosen}
-    >
-      {formatAmount(tokens)} tokens{agent !== null && ` · ${agent}`}
-    </EntryLink>
-  );
-}
-
-/** The group's title, or otherwise the sender. */
-function getChatName({ place: { title, personName, chatType } }: PromptSummary): string {
-  const name = title ?? personName;
-  return chatType === 'direct' ? name : `${name} · ${chatType}`;
-}
-
-function groupByDay(turns: readonly PromptSummary[]) {
-  const days: { day: string; entries: PromptSummary[] }[] = [];
-  for (const turn of turns) {
-    const day = formatDay(turn.at, Date.now());
-    const last = days.at(-1);
-    if (last?.day === day) last.entries.push(turn);
-    else days.push({ day, entries: [turn] });
-  }
-  return days;
 }
 
 interface TurnProps {
@@ -125,7 +58,7 @@ interface TurnProps {
   readonly turns: readonly PromptSummary[];
 }
 
-function Turn({ turnId, against, turns }: TurnProps): VNode {
+function RecordedTurnView({ turnId, against, turns }: TurnProps): VNode {
   const data = useOperation('prompts/show', { turn: turnId });
   const turn = data.value;
   return (
@@ -133,21 +66,21 @@ function Turn({ turnId, against, turns }: TurnProps): VNode {
       {turn && <TurnHead turn={turn} />}
       {turn && <CompareChoice turn={turn} turns={turns} against={against} />}
       {against === null ? (
-        <ShowData data={data}>
+        <DataContent data={data}>
           {(prompt) => (
             <div class="sheet">
               <PromptLayers request={prompt} />
             </div>
           )}
-        </ShowData>
+        </DataContent>
       ) : (
-        <ComparedTurns turnId={turnId} against={against} />
+        <TurnComparison turnId={turnId} against={against} />
       )}
     </>
   );
 }
 
-function ComparedTurns({
+function TurnComparison({
   turnId,
   against,
 }: {
@@ -156,7 +89,9 @@ function ComparedTurns({
 }): VNode {
   const data = useOperation('prompts/compare', { before: against, after: turnId });
   return (
-    <ShowData data={data}>{(comparison) => <ComparisonView comparison={comparison} />}</ShowData>
+    <DataContent data={data}>
+      {(comparison) => <ComparisonView comparison={comparison} />}
+    </DataContent>
   );
 }
 
@@ -175,6 +110,9 @@ function TurnHead({ turn }: { readonly turn: PromptSummary }): VNode {
         {layout} · {model}
       </p>
       <p class="entry-id">{turn.turnId}</p>
+      <p>
+        <a href={toHref('replay', turn.turnId)}>Replay</a>
+      </p>
     </header>
   );
 }

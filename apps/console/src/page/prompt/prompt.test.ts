@@ -1,8 +1,8 @@
 import type { Audience, UnsentLayer } from '@parley/core';
 import type { PartComparison } from '@parley/prompt';
 import { describe, expect, it } from 'vitest';
-import { splitStretches } from './comparison.tsx';
-import { describeUnsent, getAudienceName } from './layers.tsx';
+import { splitTextSegments } from './comparison.tsx';
+import { describeUnsentLayer, getAudienceName } from './layers.tsx';
 
 describe('prompts on the page', () => {
   it.each<[string, Audience | undefined]>([
@@ -34,7 +34,7 @@ describe('prompts on the page', () => {
       'failed: it broke',
     ],
   ])('[P17] explains why a layer was left out: %o', (unsent, reason) => {
-    expect(describeUnsent(unsent)).toBe(reason);
+    expect(describeUnsentLayer(unsent)).toBe(reason);
   });
 
   it('[P17] marks where the shared prefix ends, even within a line', () => {
@@ -50,7 +50,7 @@ describe('prompts on the page', () => {
       ],
       shared: 8,
     };
-    expect(splitStretches(part)).toEqual([
+    expect(splitTextSegments(part)).toEqual([
       { kind: 'same', text: 'day\n', shared: true },
       { kind: 'removed', text: '14:0', shared: true },
       { kind: 'removed', text: '5\n', shared: false },

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { getConfigPath } from '@parley/core/installation';
 import { describe, expect, it } from 'vitest';
-import { listOffers } from './completion.ts';
+import { listCompletions } from './completion.ts';
 
 const schema = JSON.parse(readFileSync(getConfigPath('parley.schema.json'), 'utf8'));
 const labels = (lines: readonly string[], typed: string) =>
-  listOffers(schema, lines, typed).map(({ label }) => label);
+  listCompletions(schema, lines, typed).map(({ label }) => label);
 
 describe('completions in the settings editor', () => {
   it('[U03] completes the keys of the block that contains the line', () => {

@@ -6,7 +6,7 @@ import {
 } from './fields.ts';
 
 /** A key or value that is possible at a position in the file. */
-export interface CompletionOffer {
+export interface SettingCompletion {
   readonly label: string;
   readonly about?: string | undefined;
   readonly isKey: boolean;
@@ -17,14 +17,14 @@ export interface CompletionOffer {
  * of the block to which its indentation belongs, or the values of its key. Flow mappings in braces
  * are not parsed.
  */
-export function listOffers(
+export function listCompletions(
   schema: SettingSchema,
   lines: readonly string[],
   typed: string,
-): readonly CompletionOffer[] {
+): readonly SettingCompletion[] {
   const [, indent = '', key = '', value] = /^(\s*)([\w-]*)(:\s+\S*)?$/.exec(typed) ?? [];
   if (!/^\s*[\w-]*(:\s+\S*)?$/.test(typed)) return [];
-  const block = findBlock(schema, findPathAbove(lines, indent.length));
+  const block = findBlockFields(schema, findPathAbove(lines, indent.length));
   if (block === undefined) return [];
   if (value === undefined) {
     return block.map(([label, { description }]) => ({ label, about: description, isKey: true }));
@@ -62,7 +62,7 @@ function findPathAbove(lines: readonly string[], indent: number): readonly strin
   return path;
 }
 
-function findBlock(
+function findBlockFields(
   schema: SettingSchema,
   path: readonly string[],
 ): readonly (readonly [string, SettingSchema])[] | undefined {

@@ -23,16 +23,16 @@ export const CLEARED = Symbol('cleared');
 
 /** The value at a path; undefined if there is none or if it was cleared. */
 export function getValueAt(values: unknown, path: SettingPath): unknown {
-  const value = draftedAt(values, path);
+  const value = getDraftedValueAt(values, path);
   return value === CLEARED ? undefined : value;
 }
 
 /** Whether the value at a path was cleared. */
 export function isClearedAt(values: unknown, path: SettingPath): boolean {
-  return draftedAt(values, path) === CLEARED;
+  return getDraftedValueAt(values, path) === CLEARED;
 }
 
-function draftedAt(values: unknown, path: SettingPath): unknown {
+function getDraftedValueAt(values: unknown, path: SettingPath): unknown {
   let value = values;
   for (const key of path) value = getChild(value, key);
   return value;
@@ -116,7 +116,7 @@ export function listChangesToWrite(
   after: unknown,
   schema: SettingSchema,
 ): readonly ValueChange[] {
-  return listChangesBetween(before, withoutCleared(after)).filter(
+  return listChangesBetween(before, removeClearedEntries(after)).filter(
     ({ path, value }) =>
       !(isBlock(value) && Object.keys(value).length === 0) ||
       (path.length > 1 && findSchemaAt(schema, path).default === undefined),
@@ -124,14 +124,16 @@ export function listChangesToWrite(
 }
 
 /** The draft without its cleared entries; a list is removed together with its last entry. */
-function withoutCleared(value: unknown): unknown {
+function removeClearedEntries(value: unknown): unknown {
   if (value === CLEARED) return undefined;
   if (Array.isArray(value)) {
-    const left = value.map(withoutCleared).filter((one) => one !== undefined);
+    const left = value.map(removeClearedEntries).filter((one) => one !== undefined);
     return left.length === 0 && value.length > 0 ? undefined : left;
   }
   if (!isBlock(value)) return value;
-  const entries = Object.entries(value).map(([key, one]) => [key, withoutCleared(one)] as const);
+  const entries = Object.entries(value).map(
+    ([key, one]) => [key, removeClearedEntries(one)] as const,
+  );
   return Object.fromEntries(entries.filter(([, one]) => one !== undefined));
 }
 

@@ -9,15 +9,15 @@ import { yaml } from '@codemirror/lang-yaml';
 import { type Diagnostic, lintGutter, setDiagnostics } from '@codemirror/lint';
 import type { Text } from '@codemirror/state';
 import { EditorView } from '@codemirror/view';
-import type { ShownProblem } from '@parley/gateway/api';
+import type { SettingsProblemSummary } from '@parley/gateway/api';
 import { type EditorOptions, openEditor, type TextEditor } from '../ui/editor.ts';
-import { type CompletionOffer, listOffers } from './completion.ts';
+import { listCompletions, type SettingCompletion } from './completion.ts';
 import type { SettingSchema } from './fields.ts';
 
 /** An editor of the settings file in the page. */
 export interface SettingsEditor extends TextEditor {
   /** Shows problems at their positions and removes earlier marks. */
-  mark(problems: readonly ShownProblem[]): void;
+  mark(problems: readonly SettingsProblemSummary[]): void;
 }
 
 type SettingsEditorOptions = Pick<EditorOptions, 'text' | 'onChange' | 'onSave'> & {
@@ -51,7 +51,10 @@ export function openSettingsEditor(
 }
 
 /** A problem is underlined from its position to the end of the line. */
-function toDiagnostics(doc: Text, { line, column = 1, text }: ShownProblem): Diagnostic[] {
+function toDiagnostics(
+  doc: Text,
+  { line, column = 1, text }: SettingsProblemSummary,
+): Diagnostic[] {
   if (line === undefined || line > doc.lines) return [];
   const place = doc.line(line);
   const from = Math.min(place.to, place.from + column - 1);
@@ -65,13 +68,13 @@ function completeSettings(
   const { number, from } = context.state.doc.lineAt(context.pos);
   const lines = context.state.doc.toString().split('\n').slice(0, number);
   const typed = context.state.sliceDoc(from, context.pos);
-  const offers = listOffers(schema, lines.slice(0, -1), typed);
+  const offers = listCompletions(schema, lines.slice(0, -1), typed);
   const word = context.matchBefore(/[\w-]*$/);
   if (offers.length === 0 || (word?.from === word?.to && !context.explicit)) return null;
   return { from: word?.from ?? context.pos, options: offers.map(toCompletion) };
 }
 
-function toCompletion({ label, about, isKey }: CompletionOffer): Completion {
+function toCompletion({ label, about, isKey }: SettingCompletion): Completion {
   return {
     label,
     ...(about !== undefined && { info: about }),

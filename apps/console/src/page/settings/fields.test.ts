@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import {
   chooseField,
   createEntryValue,
-  findWrittenForm,
+  findMatchingForm,
   getInitialValue,
   listAllowedKeys,
   type SettingFieldKind,
@@ -79,7 +79,7 @@ describe('the field for a setting', () => {
     ['channels.telegram', { accounts: { one: {} } }, 'Several accounts'],
   ])('[D12] recognizes the form of %s with the value %j as %s', (path, written, label) => {
     const forms = formsAt(path);
-    expect(forms[findWrittenForm(forms, written)]?.label).toBe(label);
+    expect(forms[findMatchingForm(forms, written)]?.label).toBe(label);
   });
 
   it('[D12] keeps values that fit a newly chosen form', () => {

@@ -76,7 +76,7 @@ export function chooseField(
   written: unknown,
 ): SettingFieldKind {
   if (typeof written === 'string' && LONG_REFERENCE.test(written)) return REFERENCE_FIELD;
-  const field = chooseFieldOfSchema(name, schema, written);
+  const field = chooseFieldForSchema(name, schema, written);
   return canShowValue(field, written) ? field : { kind: 'json' };
 }
 
@@ -88,14 +88,14 @@ const REFERENCE_FIELD: TextField = {
   isLong: false,
 };
 
-function chooseFieldOfSchema(
+function chooseFieldForSchema(
   name: string,
   schema: SettingSchema,
   written: unknown,
 ): SettingFieldKind {
   const forms = listValueSchemas(schema);
   const [first] = forms;
-  if (forms.length === 1 && first !== undefined) return chooseFieldOfForm(name, first, written);
+  if (forms.length === 1 && first !== undefined) return chooseFieldForForm(name, first, written);
   if (forms.some(isCompound)) return { kind: 'union', forms: listUnionForms(forms) };
   const words = listAllowedWords(forms);
   if (words.length > 0 && forms.every(hasWords)) {
@@ -104,7 +104,7 @@ function chooseFieldOfSchema(
   return createTextField(name, forms, written);
 }
 
-function chooseFieldOfForm(name: string, form: SettingSchema, written: unknown): SettingFieldKind {
+function chooseFieldForForm(name: string, form: SettingSchema, written: unknown): SettingFieldKind {
   if (form.properties !== undefined) {
     // The constant is not shown, because it was already used to choose this form of the union.
     const fields = Object.entries(form.properties).filter(([, one]) => one.const === undefined);
@@ -155,7 +155,7 @@ function canShowValue(field: SettingFieldKind, written: unknown): boolean {
     case 'list':
       return Array.isArray(written) && written.every((one) => isScalar(one, field.numbers, false));
     case 'union':
-      return findWrittenForm(field.forms, written) >= 0;
+      return findMatchingForm(field.forms, written) >= 0;
     case 'switch':
       return typeof written === 'boolean' || written === '';
     case 'choice':
@@ -210,7 +210,7 @@ export function getSettingName(key: string, { title }: SettingSchema): string {
 }
 
 /** The index of the form of the written value; -1 if no form fits. */
-export function findWrittenForm(forms: readonly UnionForm[], written: unknown): number {
+export function findMatchingForm(forms: readonly UnionForm[], written: unknown): number {
   if (written === undefined || written === null) return -1;
   const word = forms.findIndex((form) => form.kind === 'word' && form.word === written);
   if (word >= 0) return word;

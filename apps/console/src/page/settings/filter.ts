@@ -29,7 +29,7 @@ export const isAll = ({ words, isChangedOnly }: SettingFilter): boolean =>
   words.length === 0 && !isChangedOnly;
 
 /** A setting and its value in the file or draft. */
-interface WrittenSetting {
+interface SettingWithValue {
   readonly path: SettingPath;
   readonly schema: SettingSchema;
   readonly written: unknown;
@@ -41,7 +41,7 @@ interface WrittenSetting {
  */
 export function matchesWords(
   { words }: SettingFilter,
-  { path, schema }: Omit<WrittenSetting, 'written'>,
+  { path, schema }: Omit<SettingWithValue, 'written'>,
 ): boolean {
   const key = String(path.at(-1) ?? '');
   const own = `${getSettingName(key, schema)} ${schema.description ?? ''} ${key}`.toLowerCase();
@@ -52,7 +52,7 @@ export function matchesWords(
 /** Whether the form shows a setting or anything inside it. */
 export function isSettingShown(
   filter: SettingFilter,
-  setting: WrittenSetting,
+  setting: SettingWithValue,
   depth = MAX_DEPTH,
 ): boolean {
   const { path, schema, written } = setting;
@@ -65,7 +65,11 @@ export function isSettingShown(
 }
 
 /** The settings inside a setting: its known keys, and entries that exist or can be added. */
-function listInnerSettings({ path, schema, written }: WrittenSetting): readonly WrittenSetting[] {
+function listInnerSettings({
+  path,
+  schema,
+  written,
+}: SettingWithValue): readonly SettingWithValue[] {
   const { keys, entry } = listAllowedKeys(schema);
   const block = isBlock(written) ? written : {};
   const known = keys.map(([key, one]) => ({

@@ -43,7 +43,11 @@ export const SETTINGS_GROUPS: readonly SettingsGroup[] = [
   { id: 'limits', title: 'Limits and money', parts: ['spend', 'limits'] },
   { id: 'media', title: 'Files and voice', parts: ['media'] },
   { id: 'page', title: 'Web page and API', parts: ['http', 'api'] },
-  { id: 'storage', title: 'Storage and servers', parts: ['store', 'queue', 'retention'] },
+  {
+    id: 'storage',
+    title: 'Storage and servers',
+    parts: ['store', 'queue', 'retention', 'upgrade'],
+  },
   { id: 'privacy', title: 'Logs and privacy', parts: ['log', 'inspector', 'telemetry'] },
 ];
 

@@ -1,4 +1,4 @@
-import type { ShownProblem } from '@parley/gateway/api';
+import type { SettingsProblemSummary } from '@parley/gateway/api';
 import { CLEARED, formatPath, type SettingPath } from './draft.ts';
 import type { SettingSchema } from './fields.ts';
 import type { SettingFilter } from './filter.ts';
@@ -7,7 +7,7 @@ import type { SettingFilter } from './filter.ts';
 export interface SettingContext {
   /** All settings with the edits made so far. */
   readonly draft: unknown;
-  readonly problems: readonly ShownProblem[];
+  readonly problems: readonly SettingsProblemSummary[];
   readonly filter: SettingFilter;
   /** The search words to highlight. */
   readonly marked: readonly string[];
@@ -31,7 +31,9 @@ export interface SettingProps {
 }
 
 /** The value that an emptied field receives. */
-export function emptyOf({ isEntry }: Pick<SettingProps, 'isEntry'>): typeof CLEARED | undefined {
+export function getEmptyValue({
+  isEntry,
+}: Pick<SettingProps, 'isEntry'>): typeof CLEARED | undefined {
   return isEntry ? CLEARED : undefined;
 }
 

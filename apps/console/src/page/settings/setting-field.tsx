@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { formatPath, getValueAt, isClearedAt } from './draft.ts';
 import {
   chooseField,
-  findWrittenForm,
+  findMatchingForm,
   getInitialValue,
   isBlock,
   type SettingFieldKind,
@@ -11,7 +11,7 @@ import {
 } from './fields.ts';
 import { ALL, countChanged, isAll, isSettingShown, matchesWords } from './filter.ts';
 import { isPart } from './groups.ts';
-import { emptyOf, fieldId, isProblemWithin, type SettingProps } from './setting-context.ts';
+import { fieldId, getEmptyValue, isProblemWithin, type SettingProps } from './setting-context.ts';
 import { ListItems, RecordEntries } from './setting-entries.tsx';
 import {
   FieldHead,
@@ -55,7 +55,7 @@ export function SettingField(given: SettingProps): VNode | null {
         </SettingGroup>
       );
     case 'union':
-      return <Union {...props} field={field} written={written} />;
+      return <UnionField {...props} field={field} written={written} />;
     default:
       // The field is keyed by kind, so that a different kind of field does not keep the typed text.
       return <SettingValue key={field.kind} {...props} field={field} written={written} />;
@@ -155,9 +155,9 @@ interface UnionProps extends SettingProps {
  * A choice between several forms, and the fields of the chosen form. Values that fit the new form
  * are kept.
  */
-function Union(props: UnionProps): VNode {
+function UnionField(props: UnionProps): VNode {
   const { name, path, schema, form, isSection, field, written } = props;
-  const found = findWrittenForm(field.forms, written);
+  const found = findMatchingForm(field.forms, written);
   const [last, setLast] = useState(found);
   // The form of a cleared value stays the one in which the value was typed.
   const at = isClearedAt(form.draft, path) ? last : found;
@@ -166,7 +166,7 @@ function Union(props: UnionProps): VNode {
   const choose = (index: number): void => {
     const next = field.forms[index];
     setLast(index);
-    form.set(path, next === undefined ? emptyOf(props) : getInitialValue(next, written));
+    form.set(path, next === undefined ? getEmptyValue(props) : getInitialValue(next, written));
   };
   return (
     <div class="setting">

@@ -4,10 +4,10 @@ import { ActionButton, TextButton } from '../ui/widgets.tsx';
 import { formatPath, type SettingPath } from './draft.ts';
 import { getSettingName, type SettingSchema } from './fields.ts';
 import { countChanged } from './filter.ts';
-import { emptyOf, fieldId, isProblemWithin, type SettingProps } from './setting-context.ts';
+import { fieldId, getEmptyValue, isProblemWithin, type SettingProps } from './setting-context.ts';
 
 /** Text with the search words marked. */
-function Marked({
+function HighlightedText({
   text,
   words,
 }: {
@@ -40,10 +40,10 @@ export function FieldHead(props: HeadProps & { readonly labels: string }): VNode
   return (
     <div class="row">
       <label class="entry-title" for={labels}>
-        <Marked text={getSettingName(name, schema)} words={form.marked} />
+        <HighlightedText text={getSettingName(name, schema)} words={form.marked} />
       </label>
-      <Key path={path} words={form.marked} />
-      <Difference {...props} />
+      <SettingKey path={path} words={form.marked} />
+      <SettingDifference {...props} />
       <ResetButton {...props} />
     </div>
   );
@@ -52,26 +52,32 @@ export function FieldHead(props: HeadProps & { readonly labels: string }): VNode
 /** The same heading for a collapsible group; a section of the file gets a heading element. */
 export function GroupHead(props: HeadProps): VNode {
   const { name, path, schema, form } = props;
-  const label = <Marked text={getSettingName(name, schema)} words={form.marked} />;
+  const label = <HighlightedText text={getSettingName(name, schema)} words={form.marked} />;
   return (
     <span class="row">
       {path.length === 1 ? <h4>{label}</h4> : <span class="entry-title">{label}</span>}
-      <Key path={path} words={form.marked} />
-      <Difference {...props} />
+      <SettingKey path={path} words={form.marked} />
+      <SettingDifference {...props} />
     </span>
   );
 }
 
-function Key({ path, words }: { readonly path: SettingPath; readonly words: readonly string[] }) {
+function SettingKey({
+  path,
+  words,
+}: {
+  readonly path: SettingPath;
+  readonly words: readonly string[];
+}) {
   const key = path.at(-1);
   return typeof key === 'number' ? null : (
     <code class="hint" title={formatPath(path)}>
-      <Marked text={key ?? ''} words={words} />
+      <HighlightedText text={key ?? ''} words={words} />
     </code>
   );
 }
 
-function Difference({ path, schema, written }: HeadProps): VNode | null {
+function SettingDifference({ path, schema, written }: HeadProps): VNode | null {
   if (countChanged(schema, written, path) === 0) return null;
   return <span class="hint tone is-new">{schema.default === undefined ? 'Set' : 'Changed'}</span>;
 }
@@ -114,7 +120,7 @@ export function SettingHelp({
       ))}
       {schema.description && (
         <p class="hint">
-          <Marked text={schema.description} words={form.marked} />
+          <HighlightedText text={schema.description} words={form.marked} />
         </p>
       )}
     </div>
@@ -162,14 +168,14 @@ export function FieldsOrText({ children, ...props }: AsTextProps): VNode {
 
 function JsonText(props: HeadProps): VNode {
   const { path, form, written } = props;
-  const [typed, setTyped] = useState({ text: writeJson(written), of: JSON.stringify(written) });
+  const [typed, setTyped] = useState({ text: formatJson(written), of: JSON.stringify(written) });
   // The typed text is kept as long as the draft has the value for which it was typed.
-  const text = typed.of === JSON.stringify(written) ? typed.text : writeJson(written);
-  const isBroken = readJson(text) === BROKEN;
+  const text = typed.of === JSON.stringify(written) ? typed.text : formatJson(written);
+  const isBroken = parseJsonText(text) === BROKEN;
   const take = (next: string): void => {
-    const value = readJson(next);
+    const value = parseJsonText(next);
     setTyped({ text: next, of: JSON.stringify(value === BROKEN ? written : value) });
-    if (value !== BROKEN) form.set(path, value === undefined ? emptyOf(props) : value);
+    if (value !== BROKEN) form.set(path, value === undefined ? getEmptyValue(props) : value);
   };
   const id = `${fieldId(path)}-text`;
   return (
@@ -196,7 +202,7 @@ function JsonText(props: HeadProps): VNode {
 const BROKEN = Symbol('no JSON');
 
 /** The value of the text; undefined if the text is empty, `BROKEN` if it is not valid JSON. */
-function readJson(text: string): unknown {
+function parseJsonText(text: string): unknown {
   if (text.trim() === '') return undefined;
   try {
     return JSON.parse(text);
@@ -205,7 +211,7 @@ function readJson(text: string): unknown {
   }
 }
 
-function writeJson(value: unknown): string {
+function formatJson(value: unknown): string {
   return value === undefined ? '' : JSON.stringify(value, null, 2);
 }
 

@@ -1,9 +1,9 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import type { SettingSchema, ValueField } from './fields.ts';
-import { emptyOf, fieldId, isProblemWithin, type SettingProps } from './setting-context.ts';
+import { fieldId, getEmptyValue, isProblemWithin, type SettingProps } from './setting-context.ts';
 import { FieldHead, formatDefault, getPlaceholder, SettingHelp } from './setting-parts.tsx';
-import { readTyped, writeTyped } from './typed.ts';
+import { formatTypedValue, parseTypedValue } from './typed.ts';
 
 interface ValueProps extends SettingProps {
   readonly field: ValueField;
@@ -17,19 +17,19 @@ export function SettingValue(props: ValueProps): VNode {
   const { path, schema, form, isSection, isEntry, field, written } = props;
   const id = fieldId(path);
   // A new entry exists before its text is typed.
-  const text = isEntry && written === '' ? '' : writeTyped(field, written);
+  const text = isEntry && written === '' ? '' : formatTypedValue(field, written);
   const [typed, setTyped] = useState(text);
   // Typed text such as 1.0 is kept as long as the draft has the same value.
-  const isSame = JSON.stringify(readTyped(field, typed)) === JSON.stringify(written);
+  const isSame = JSON.stringify(parseTypedValue(field, typed)) === JSON.stringify(written);
   const isWrong = form.problems.some(({ path: at }) => isProblemWithin(at, path));
   const take: OnInput = ({ currentTarget: { value } }) => {
     setTyped(value);
-    form.set(path, readTyped(field, value) ?? emptyOf(props));
+    form.set(path, parseTypedValue(field, value) ?? getEmptyValue(props));
   };
   return (
     <div class="setting">
       <FieldHead {...props} labels={id} />
-      <Input
+      <ValueInput
         field={field}
         schema={schema}
         onInput={take}
@@ -62,7 +62,7 @@ interface InputProps {
 /** The value may also be a reference, which turns the selection into a text field. */
 const A_REFERENCE = `\${NAME}`;
 
-function Input({ field, shared, schema, onInput }: InputProps): VNode {
+function ValueInput({ field, shared, schema, onInput }: InputProps): VNode {
   switch (field.kind) {
     case 'switch':
     case 'choice': {

@@ -1,4 +1,4 @@
-import type { ShownProblem, ShownSettings } from '@parley/gateway/api';
+import type { SettingsProblemSummary, SettingsResponse } from '@parley/gateway/api';
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { ActionButton } from '../ui/widgets.tsx';
@@ -7,9 +7,9 @@ import { openSettingsEditor, type SettingsEditor } from './editor.ts';
 import type { SettingSchema } from './fields.ts';
 
 interface FileProps {
-  readonly settings: ShownSettings;
+  readonly settings: SettingsResponse;
   readonly schema: SettingSchema;
-  readonly problems: readonly ShownProblem[];
+  readonly problems: readonly SettingsProblemSummary[];
   readonly save: SaveSettings;
 }
 

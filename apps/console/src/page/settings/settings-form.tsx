@@ -1,4 +1,4 @@
-import type { ShownProblem, ShownSettings } from '@parley/gateway/api';
+import type { SettingsProblemSummary, SettingsResponse } from '@parley/gateway/api';
 import type { VNode } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import { toHref } from '../route.ts';
@@ -24,9 +24,9 @@ export interface EditedValues {
 }
 
 interface FormProps {
-  readonly settings: ShownSettings;
+  readonly settings: SettingsResponse;
   readonly schema: SettingSchema;
-  readonly problems: readonly ShownProblem[];
+  readonly problems: readonly SettingsProblemSummary[];
   readonly save: SaveSettings;
   /** The id of the group in the address. */
   readonly chosen: string;
@@ -85,7 +85,7 @@ export function SettingsForm(props: FormProps): VNode {
         }}
       />
       <form onSubmit={onSubmit}>
-        <SettingsHits form={form} schema={schema} groups={shown} />
+        <MatchingSettings form={form} schema={schema} groups={shown} />
         <div class="row settings-save">
           <ActionButton
             label={
@@ -172,7 +172,7 @@ function SettingsGroups({ form, schema, chosen, onChoose }: GroupsProps): VNode 
   );
 }
 
-interface HitsProps {
+interface MatchingSettingsProps {
   readonly form: SettingContext;
   readonly schema: SettingSchema;
   readonly groups: readonly SettingsGroup[];
@@ -182,7 +182,7 @@ interface HitsProps {
  * The settings in the given groups; if there are several, groups without matching settings are left
  * out.
  */
-function SettingsHits({ form, schema, groups }: HitsProps): VNode {
+function MatchingSettings({ form, schema, groups }: MatchingSettingsProps): VNode {
   const shown = groups.flatMap((group) => {
     const parts = group.parts
       .map((part) => findSetting(part, schema))

@@ -1,12 +1,16 @@
-import type { SettingsWritten, ShownProblem, ShownSettings } from '@parley/gateway/api';
+import type {
+  SettingsProblemSummary,
+  SettingsResponse,
+  SettingsWriteResult,
+} from '@parley/gateway/api';
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { type ActionOutcome, orderOperation, perform } from '../gateway.ts';
+import { type ActionOutcome, performOperation, runOperation } from '../gateway.ts';
 import { type Route, toHref } from '../route.ts';
 import { type ActionRunner, useActionRunner, useOperation } from '../ui/data.tsx';
 import { formatMoment } from '../ui/format.ts';
 import { ColumnView } from '../ui/frames.tsx';
-import { ConfirmButton, OutcomeNote, OutsideText, ShowData } from '../ui/widgets.tsx';
+import { ConfirmButton, DataContent, OutcomeNote, OutsideText } from '../ui/widgets.tsx';
 import type { SaveSettings } from './draft.ts';
 import { SettingsFile } from './settings-file.tsx';
 import { type EditedValues, SettingsForm } from './settings-form.tsx';
@@ -19,25 +23,29 @@ export function SettingsView({ args: [part = 'agent'] }: Route): VNode {
   const settings = useOperation('settings/show', {});
   const schema = useOperation('settings/schema', {});
   const work = useActionRunner();
-  const [refusal, setRefusal] = useState<Refusal | null>(null);
+  const [refusal, setRefusal] = useState<ChangeRefusal | null>(null);
   const [edited, setEdited] = useState<EditedValues>();
-  const take = (value: SettingsWritten, print: string, outcomes: SaveOutcomes): ActionOutcome => {
+  const take = (
+    value: SettingsWriteResult,
+    print: string,
+    outcomes: SaveOutcomes,
+  ): ActionOutcome => {
     setRefusal(value.kind === 'refused' ? { print, problems: value.problems } : null);
     return outcomes[value.kind];
   };
-  const undo = ({ print }: ShownSettings) =>
+  const undo = ({ print }: SettingsResponse) =>
     work.run(async () => {
-      const answer = await perform('settings/undo', { print });
+      const answer = await performOperation('settings/undo', { print });
       return answer.kind === 'failed' ? failed(answer.reason) : take(answer.value, print, UNDONE);
     });
   const save =
-    ({ print }: ShownSettings): SaveSettings =>
+    ({ print }: SettingsResponse): SaveSettings =>
     (change) =>
       work.run(async () => {
         const answer =
           'text' in change
-            ? await perform('settings/replace', { ...change, print })
-            : await perform('settings/change', { ...change, print });
+            ? await performOperation('settings/replace', { ...change, print })
+            : await performOperation('settings/change', { ...change, print });
         return answer.kind === 'failed'
           ? failed(answer.reason)
           : take(answer.value, print, OUTCOMES);
@@ -52,26 +60,26 @@ export function SettingsView({ args: [part = 'agent'] }: Route): VNode {
           File
         </a>
       </nav>
-      <ShowData data={settings}>
+      <DataContent data={settings}>
         {(shown) => (
           <>
             <SettingsState settings={shown} refusal={refusal} work={work} />
             <UndoButton settings={shown} onUndo={() => undo(shown)} />
-            <ShowData data={schema}>
+            <DataContent data={schema}>
               {(known) =>
                 part === 'file' ? (
                   <SettingsFile
                     key={shown.print}
                     settings={shown}
                     schema={known}
-                    problems={problemsOf(shown, refusal)}
+                    problems={getCurrentProblems(shown, refusal)}
                     save={save(shown)}
                   />
                 ) : (
                   <SettingsForm
                     settings={shown}
                     schema={known}
-                    problems={problemsOf(shown, refusal)}
+                    problems={getCurrentProblems(shown, refusal)}
                     save={save(shown)}
                     chosen={part}
                     edited={edited}
@@ -79,29 +87,29 @@ export function SettingsView({ args: [part = 'agent'] }: Route): VNode {
                   />
                 )
               }
-            </ShowData>
+            </DataContent>
           </>
         )}
-      </ShowData>
+      </DataContent>
     </ColumnView>
   );
 }
 
 /** Why a change was refused; it concerns only the file version with this fingerprint. */
-interface Refusal {
+interface ChangeRefusal {
   readonly print: string;
-  readonly problems: readonly ShownProblem[];
+  readonly problems: readonly SettingsProblemSummary[];
 }
 
 /** The problems of the refused change, or the file's own problems if the file has changed since. */
-function problemsOf(
-  { print, problems }: ShownSettings,
-  refusal: Refusal | null,
-): readonly ShownProblem[] {
+function getCurrentProblems(
+  { print, problems }: SettingsResponse,
+  refusal: ChangeRefusal | null,
+): readonly SettingsProblemSummary[] {
   return refusal?.print === print ? refusal.problems : problems;
 }
 
-type SaveOutcomes = Readonly<Record<SettingsWritten['kind'], ActionOutcome>>;
+type SaveOutcomes = Readonly<Record<SettingsWriteResult['kind'], ActionOutcome>>;
 
 const failed = (text: string): ActionOutcome => ({ text, isTrouble: true });
 
@@ -124,7 +132,7 @@ function UndoButton({
   settings: { savedAt },
   onUndo,
 }: {
-  readonly settings: ShownSettings;
+  readonly settings: SettingsResponse;
   readonly onUndo: () => void;
 }): VNode | null {
   if (savedAt === null) return null;
@@ -141,8 +149,8 @@ function UndoButton({
 }
 
 interface StateProps {
-  readonly settings: ShownSettings;
-  readonly refusal: Refusal | null;
+  readonly settings: SettingsResponse;
+  readonly refusal: ChangeRefusal | null;
   readonly work: ActionRunner;
 }
 
@@ -155,12 +163,12 @@ function SettingsState({ settings, refusal, work }: StateProps): VNode {
   const { outcome } = work;
   const isRefusal = outcome === OUTCOMES.refused || outcome === UNDONE.refused;
   const isOver = isRefusal && refusal?.print !== print;
-  const restart = () => orderOperation('gateway/restart', {}, () => 'Parley is restarting.');
+  const restart = () => runOperation('gateway/restart', {}, () => 'Parley is restarting.');
   return (
     <>
       <OutcomeNote outcome={isOver ? undefined : outcome} />
       <p class="facts">{file}</p>
-      {problemsOf(settings, refusal).map(({ path, text }) => (
+      {getCurrentProblems(settings, refusal).map(({ path, text }) => (
         <OutsideText key={path + text} as="pre" look="layer-text problem">
           {text}
         </OutsideText>

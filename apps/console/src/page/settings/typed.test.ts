@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { TextField, ValueField } from './fields.ts';
-import { readTyped, writeTyped } from './typed.ts';
+import { formatTypedValue, parseTypedValue } from './typed.ts';
 
 const REFERENCE = `\${NAME}`;
 const TEXT: TextField = {
@@ -38,8 +38,9 @@ describe('a setting typed as text', () => {
     [{ kind: 'json' }, '{"a":1}', { a: 1 }],
     [{ kind: 'json' }, 'words', 'words'],
   ])('[D12] parses, in %j, the text %j as %j', (field, typed, value) => {
-    expect(readTyped(field, typed)).toEqual(value);
-    if (value !== undefined) expect(readTyped(field, writeTyped(field, value))).toEqual(value);
+    expect(parseTypedValue(field, typed)).toEqual(value);
+    if (value !== undefined)
+      expect(parseTypedValue(field, formatTypedValue(field, value))).toEqual(value);
   });
 
   const odd = fc.constantFrom(
@@ -76,7 +77,7 @@ describe('a setting typed as text', () => {
     );
     fc.assert(
       fc.property(cases, ([field, value]) => {
-        expect(readTyped(field, writeTyped(field, value))).toEqual(value);
+        expect(parseTypedValue(field, formatTypedValue(field, value))).toEqual(value);
       }),
     );
   });

@@ -7,7 +7,7 @@ const EMPTY_LIST = '[]';
  * Parses typed text as a settings value; undefined means that the default applies. As in the file,
  * double quotes make a value a string: "5" is not a number, and "" is empty text.
  */
-export function readTyped(field: ValueField, typed: string): unknown {
+export function parseTypedValue(field: ValueField, typed: string): unknown {
   if (typed.trim() === '') return undefined;
   switch (field.kind) {
     case 'switch':
@@ -15,9 +15,9 @@ export function readTyped(field: ValueField, typed: string): unknown {
     case 'list':
       return typed.trim() === EMPTY_LIST
         ? []
-        : splitLines(typed).map((line) => readTypedLine(field, line));
+        : splitLines(typed).map((line) => parseTypedLine(field, line));
     case 'text':
-      return readTypedText(field, typed);
+      return parseTypedText(field, typed);
     case 'json':
       return parseJsonOrText(typed);
     case 'choice':
@@ -32,11 +32,11 @@ function splitLines(typed: string): readonly string[] {
     .filter((line) => line !== '');
 }
 
-function readTypedLine({ numbers }: { readonly numbers: boolean }, line: string): unknown {
+function parseTypedLine({ numbers }: { readonly numbers: boolean }, line: string): unknown {
   return parseQuotedText(line) ?? (numbers ? parseNumberOrText(line) : line);
 }
 
-function readTypedText({ numbers, flags }: TextField, typed: string): unknown {
+function parseTypedText({ numbers, flags }: TextField, typed: string): unknown {
   const quoted = parseQuotedText(typed);
   const word = typed.trim();
   if (quoted !== undefined) return quoted;
@@ -68,19 +68,21 @@ function parseJsonOrText(typed: string): unknown {
   }
 }
 
-/** Formats a settings value as text for a field; `readTyped` parses it back to the same value. */
-export function writeTyped(field: ValueField, value: unknown): string {
+/** Formats a settings value as text for a field; `parseTypedValue` parses it back to the same value. */
+export function formatTypedValue(field: ValueField, value: unknown): string {
   if (value === undefined || value === null) return '';
   if (Array.isArray(value) && field.kind === 'list') {
-    return value.length === 0 ? EMPTY_LIST : value.map((one) => writeLine(field, one)).join('\n');
+    return value.length === 0
+      ? EMPTY_LIST
+      : value.map((one) => formatTypedLine(field, one)).join('\n');
   }
   if (isBlock(value) || Array.isArray(value)) return JSON.stringify(value, null, 2);
   const plain = String(value);
-  return readTyped(field, plain) === value ? plain : JSON.stringify(value);
+  return parseTypedValue(field, plain) === value ? plain : JSON.stringify(value);
 }
 
-function writeLine(field: { readonly numbers: boolean }, value: unknown): string {
+function formatTypedLine(field: { readonly numbers: boolean }, value: unknown): string {
   const plain = String(value);
   const isLine = splitLines(plain)[0] === plain && plain !== EMPTY_LIST;
-  return isLine && readTypedLine(field, plain) === value ? plain : JSON.stringify(value);
+  return isLine && parseTypedLine(field, plain) === value ? plain : JSON.stringify(value);
 }

@@ -10,37 +10,37 @@ import { useEffect, useState } from 'preact/hooks';
 import { listUnlinkedAccounts, PairingView } from '../pairing.tsx';
 import { ActionButton } from '../ui/widgets.tsx';
 import {
-  AnswerNote,
-  answerAbout,
+  findAnswerFor,
   OptionChooser,
   SetupField,
+  SetupResultNote,
   SetupStep,
-  type StepPlace,
+  type StepPosition,
   useStep,
 } from './step.tsx';
 
 type ChannelMethod = 'setup/try-channel' | 'setup/save-channel';
 
-export type ShownAccounts = OutputOf<'channels/report'>['accounts'];
+export type AccountSummaries = OutputOf<'channels/report'>['accounts'];
 
 interface ChannelProps {
   readonly state: SetupState;
-  readonly accounts: ShownAccounts;
-  readonly place: StepPlace;
+  readonly accounts: AccountSummaries;
+  readonly place: StepPosition;
   readonly onSaved: () => void;
 }
 
 /** What a person has typed for the chosen platform. */
-interface Typed {
+interface TypedValues {
   readonly token: string;
   readonly phone: string;
   readonly options: Readonly<Record<string, string>>;
 }
 
-const NOTHING: Typed = { token: '', phone: '', options: {} };
+const NOTHING: TypedValues = { token: '', phone: '', options: {} };
 
 /** The chosen platform and the typed values, as sent to the gateway. */
-function useChannelInput(platforms: readonly SetupPlatform[], accounts: ShownAccounts) {
+function useChannelInput(platforms: readonly SetupPlatform[], accounts: AccountSummaries) {
   const [id, setId] = useState('');
   const [typed, setTyped] = useState(NOTHING);
   const chosen = platforms.find((one) => one.id === id) ?? findFirstUnlinked(platforms, accounts);
@@ -49,7 +49,7 @@ function useChannelInput(platforms: readonly SetupPlatform[], accounts: ShownAcc
     setTyped(NOTHING);
   };
   /** Keeps the platform selected, which might otherwise change to one that waits for its phone. */
-  const type = (next: Typed): void => {
+  const type = (next: TypedValues): void => {
     setId(chosen?.id ?? '');
     setTyped(next);
   };
@@ -58,7 +58,7 @@ function useChannelInput(platforms: readonly SetupPlatform[], accounts: ShownAcc
     channel: chosen?.id ?? 'telegram',
     ...(token !== '' && { token }),
     ...(phone !== '' && chosen?.asks === 'phone' && { phone }),
-    ...(chosen?.asks === 'options' && { options: valuesOf(chosen.fields ?? [], options) }),
+    ...(chosen?.asks === 'options' && { options: getFilledValues(chosen.fields ?? [], options) }),
   };
   return { chosen, choose, typed, type, input };
 }
@@ -76,7 +76,7 @@ export function ChannelStep({ state, accounts, place, onSaved }: ChannelProps): 
     // The step stays open to show the code for a phone or the address for a platform.
     if (chosen?.asks === 'token') onSaved();
   });
-  const answer = answerAbout(answered, input);
+  const answer = findAnswerFor(answered, input);
   const tried = (answer?.kind === 'works' && answer.bot) || null;
   useEffect(() => {
     if (tried !== null) setBot(tried);
@@ -86,7 +86,7 @@ export function ChannelStep({ state, accounts, place, onSaved }: ChannelProps): 
     <SetupStep
       place={place}
       title="Connect a channel"
-      done={describeConnected(accounts, bot)}
+      done={describeConnectedAccounts(accounts, bot)}
       isSaving={isSaving}
     >
       <OptionChooser
@@ -100,13 +100,13 @@ export function ChannelStep({ state, accounts, place, onSaved }: ChannelProps): 
         onChoose={choose}
       />
       {chosen && <PlatformFields {...{ platform: chosen, typed, isSaved }} onType={type} />}
-      <AnswerNote answer={answer} />
+      <SetupResultNote answer={answer} />
       {tried !== null && <BotCard {...tried} />}
       {(answer === undefined || answer.kind === 'done') && (
-        <Failures accounts={accounts} channel={chosen?.id} />
+        <AccountFailures accounts={accounts} channel={chosen?.id} />
       )}
       {chosen && (
-        <Actions
+        <ChannelActions
           {...{ platform: chosen, typed, isSaved, isBusy }}
           onTake={(method) => void take({ method, input })}
         />
@@ -118,9 +118,9 @@ export function ChannelStep({ state, accounts, place, onSaved }: ChannelProps): 
 
 interface FieldsProps {
   readonly platform: SetupPlatform;
-  readonly typed: Typed;
+  readonly typed: TypedValues;
   readonly isSaved: boolean;
-  readonly onType: (typed: Typed) => void;
+  readonly onType: (typed: TypedValues) => void;
 }
 
 /** What a person needs for a platform, and the fields for it. */
@@ -132,7 +132,7 @@ function PlatformFields({ platform, typed, isSaved, onType }: FieldsProps): VNod
       {webhook !== undefined && (
         <p class="facts">If the platform asks for an address to call, enter this one: {webhook}.</p>
       )}
-      <NotDurable sentences={notDurable} />
+      <DurabilityNote sentences={notDurable} />
       {asks === 'token' && (
         <SetupField
           label="Token"
@@ -164,12 +164,12 @@ function PlatformFields({ platform, typed, isSaved, onType }: FieldsProps): VNod
 }
 
 interface FailuresProps {
-  readonly accounts: ShownAccounts;
+  readonly accounts: AccountSummaries;
   readonly channel: string | undefined;
 }
 
 /** Why a channel's saved accounts do not work. */
-function Failures({ accounts, channel }: FailuresProps): VNode {
+function AccountFailures({ accounts, channel }: FailuresProps): VNode {
   const failed = accounts.filter((one) => one.channel === channel && one.state.kind === 'failed');
   return (
     <>
@@ -188,13 +188,13 @@ interface ActionsProps extends Omit<FieldsProps, 'onType'> {
 }
 
 /** Tests the typed values and saves them. */
-function Actions({ platform, typed, isSaved, isBusy, onTake }: ActionsProps): VNode {
+function ChannelActions({ platform, typed, isSaved, isBusy, onTake }: ActionsProps): VNode {
   const { asks, fields = [] } = platform;
   const isTried = asks !== 'phone';
   const isFilled =
     asks === 'token'
       ? typed.token !== ''
-      : fields.every(({ key, isOptional }) => isOptional || filledIn(typed.options[key]));
+      : fields.every(({ key, isOptional }) => isOptional || isFilledIn(typed.options[key]));
   return (
     <div class="actions">
       {isTried && (
@@ -216,16 +216,16 @@ function Actions({ platform, typed, isSaved, isBusy, onTake }: ActionsProps): VN
   );
 }
 
-function filledIn(value: string | undefined): boolean {
+function isFilledIn(value: string | undefined): boolean {
   return value !== undefined && value.trim() !== '';
 }
 
 /** The fields that a person fills in for a platform. */
-function valuesOf(
+function getFilledValues(
   fields: readonly PlatformField[],
   options: Readonly<Record<string, string>>,
 ): Readonly<Record<string, string>> {
-  const keys = fields.map(({ key }) => key).filter((key) => filledIn(options[key]));
+  const keys = fields.map(({ key }) => key).filter((key) => isFilledIn(options[key]));
   return Object.fromEntries(keys.map((key) => [key, options[key] ?? '']));
 }
 
@@ -233,7 +233,7 @@ function valuesOf(
  * What cannot be guaranteed to be durable on a platform; a person should know this before
  * connecting it.
  */
-function NotDurable({ sentences }: { readonly sentences: readonly string[] }): VNode | null {
+function DurabilityNote({ sentences }: { readonly sentences: readonly string[] }): VNode | null {
   if (sentences.length === 0) return null;
   return (
     <details class="facts">
@@ -250,14 +250,14 @@ function NotDurable({ sentences }: { readonly sentences: readonly string[] }): V
 /** The configured platform that is waiting for its phone, or otherwise the first platform. */
 function findFirstUnlinked(
   platforms: readonly SetupPlatform[],
-  accounts: ShownAccounts,
+  accounts: AccountSummaries,
 ): SetupPlatform | undefined {
   const [waits] = listUnlinkedAccounts(accounts).unlinked;
   return platforms.find(({ id }) => waits?.id.startsWith(`${id}/`)) ?? platforms[0];
 }
 
 /** `Connected as @bot` for each connected account; null if there is none. */
-function describeConnected(accounts: ShownAccounts, bot: SetupBot | null): VNode | null {
+function describeConnectedAccounts(accounts: AccountSummaries, bot: SetupBot | null): VNode | null {
   const names = accounts.flatMap(({ channel, state }) => {
     if (state.kind !== 'connected' && state.kind !== 'standby') return [];
     return [state.kind === 'connected' ? state.as : channel];
@@ -316,7 +316,7 @@ function usePictureUrl(base64: string | null): string {
 }
 
 interface LinkProps {
-  readonly accounts: ShownAccounts;
+  readonly accounts: AccountSummaries;
   readonly channel: string;
 }
 

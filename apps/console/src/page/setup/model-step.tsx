@@ -4,13 +4,13 @@ import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { ActionButton } from '../ui/widgets.tsx';
 import {
-  AnswerNote,
-  answerAbout,
+  findAnswerFor,
   hasSameValues,
   OptionChooser,
   SetupField,
+  SetupResultNote,
   SetupStep,
-  type StepPlace,
+  type StepPosition,
   useStep,
 } from './step.tsx';
 
@@ -22,7 +22,7 @@ const NOTHING = { baseUrl: '', apiKey: '', model: '' };
 
 interface ModelProps {
   readonly state: SetupState;
-  readonly place: StepPlace;
+  readonly place: StepPosition;
   readonly onSaved: () => void;
 }
 
@@ -67,7 +67,7 @@ export function ModelStep({ state, place, onSaved }: ModelProps): VNode {
   const takeAs = (method: ModelMethod): void => {
     if (chosen !== undefined) void take({ method, input });
   };
-  const models = modelsOf(answered, server);
+  const models = listOfferedModels(answered, server);
   return (
     <SetupStep
       place={place}
@@ -113,7 +113,7 @@ export function ModelStep({ state, place, onSaved }: ModelProps): VNode {
           {models.length > NAMED_MODELS ? ` and ${models.length - NAMED_MODELS} more` : ''}.
         </p>
       )}
-      <AnswerNote answer={answerAbout(answered, input)} />
+      <SetupResultNote answer={findAnswerFor(answered, input)} />
       <div class="actions">
         <ActionButton label="Try it" isBusy={isBusy} onPress={() => takeAs('setup/try-model')} />
         <ActionButton
@@ -128,7 +128,7 @@ export function ModelStep({ state, place, onSaved }: ModelProps): VNode {
 }
 
 /** The models that any of the queried servers has offered. */
-function modelsOf(
+function listOfferedModels(
   answered: ReturnType<typeof useStep<ModelMethod>>['answered'],
   server: Omit<InputOf<ModelMethod>, 'model'>,
 ): readonly string[] {

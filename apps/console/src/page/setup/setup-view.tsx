@@ -4,10 +4,10 @@ import { useState } from 'preact/hooks';
 import { toHref } from '../route.ts';
 import { useOperation } from '../ui/data.tsx';
 import { ColumnView } from '../ui/frames.tsx';
-import { ActionButton, List, ShowData } from '../ui/widgets.tsx';
-import { ChannelStep, type ShownAccounts } from './channel-step.tsx';
+import { ActionButton, DataContent, List } from '../ui/widgets.tsx';
+import { type AccountSummaries, ChannelStep } from './channel-step.tsx';
 import { ModelStep } from './model-step.tsx';
-import { AnswerNote, SetupStep, type StepPlace, useStep } from './step.tsx';
+import { SetupResultNote, SetupStep, type StepPosition, useStep } from './step.tsx';
 
 /** How often (ms) the page checks whether a step's settings are in use. */
 const POLL_INTERVAL_MS = 3_000;
@@ -18,21 +18,23 @@ export function SetupView(): VNode {
   const report = useOperation('channels/report', {}, POLL_INTERVAL_MS).value;
   return (
     <ColumnView name="setup-view" title="Set up">
-      <ShowData data={setup}>
-        {(state) => <SetupSteps state={state} accounts={listOwnAccounts(report?.accounts ?? [])} />}
-      </ShowData>
+      <DataContent data={setup}>
+        {(state) => (
+          <SetupSteps state={state} accounts={listPlatformAccounts(report?.accounts ?? [])} />
+        )}
+      </DataContent>
     </ColumnView>
   );
 }
 
 /** The accounts on messaging platforms, because the page and the terminal do not need setup. */
-function listOwnAccounts(accounts: ShownAccounts): ShownAccounts {
+function listPlatformAccounts(accounts: AccountSummaries): AccountSummaries {
   return accounts.filter(({ channel }) => channel !== 'web' && channel !== 'terminal');
 }
 
 interface StepsProps {
   readonly state: SetupState;
-  readonly accounts: ShownAccounts;
+  readonly accounts: AccountSummaries;
 }
 
 /** The first unfinished step is open unless a person has opened another one. */
@@ -46,7 +48,7 @@ function SetupSteps({ state, accounts }: StepsProps): VNode {
   const next = isDone.indexOf(false) + 1;
   const open = chosen ?? next;
   const goOn = (): void => choose(null);
-  const placeOf = (number: number): StepPlace => ({
+  const placeOf = (number: number): StepPosition => ({
     ...{ number, isOpen: open === number },
     onToggle: () => choose(open === number ? null : number),
   });
@@ -66,7 +68,7 @@ function SetupSteps({ state, accounts }: StepsProps): VNode {
 }
 
 interface OwnerProps extends Pick<SetupState, 'owners' | 'waiting'> {
-  readonly place: StepPlace;
+  readonly place: StepPosition;
   readonly onSaved: () => void;
 }
 
@@ -97,7 +99,7 @@ function OwnerStep({ owners, waiting, place, onSaved }: OwnerProps): VNode {
           </div>
         )}
       </List>
-      <AnswerNote answer={answered?.answer} />
+      <SetupResultNote answer={answered?.answer} />
     </SetupStep>
   );
 }

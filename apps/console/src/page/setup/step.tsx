@@ -1,28 +1,28 @@
-import type { SetupAnswer } from '@parley/gateway/api';
+import type { SetupResult } from '@parley/gateway/api';
 import type { InputOf } from '@parley/gateway/operations';
 import type { ComponentChildren, VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { perform } from '../gateway.ts';
-import { useScope } from '../ui/data.tsx';
+import { performOperation } from '../gateway.ts';
+import { useDataScope } from '../ui/data.tsx';
 
 type StepName = `setup/${'try' | 'save'}-${'model' | 'channel'}` | 'setup/add-owner';
 
 /** The request to the gateway: to test or to save these values. */
-interface Question<Name extends StepName> {
+interface StepRequest<Name extends StepName> {
   readonly method: Name;
   readonly input: InputOf<Name>;
 }
 
-interface Answered<Name extends StepName> {
-  readonly question: Question<Name>;
-  readonly answer: SetupAnswer;
+interface AnsweredStep<Name extends StepName> {
+  readonly question: StepRequest<Name>;
+  readonly answer: SetupResult;
 }
 
 /** The gateway's answer about these values; undefined if it answered about other values. */
-export function answerAbout<Values>(
-  answered: { readonly question: { readonly input: Values }; readonly answer: SetupAnswer } | null,
+export function findAnswerFor<Values>(
+  answered: { readonly question: { readonly input: Values }; readonly answer: SetupResult } | null,
   values: Values,
-): SetupAnswer | undefined {
+): SetupResult | undefined {
   return answered !== null && hasSameValues(answered.question.input, values)
     ? answered.answer
     : undefined;
@@ -39,14 +39,14 @@ export function hasSameValues(one: unknown, other: unknown): boolean {
  * saved.
  */
 export function useStep<Name extends StepName>(onSaved?: () => void) {
-  const [answered, setAnswered] = useState<Answered<Name> | null>(null);
+  const [answered, setAnswered] = useState<AnsweredStep<Name> | null>(null);
   const [running, setRunning] = useState<Name | null>(null);
-  const { refreshAll } = useScope();
-  const take = async (question: Question<Name>): Promise<void> => {
+  const { refreshAll } = useDataScope();
+  const take = async (question: StepRequest<Name>): Promise<void> => {
     setRunning(question.method);
-    const outcome = await perform<StepName>(question.method, question.input);
+    const outcome = await performOperation<StepName>(question.method, question.input);
     setRunning(null);
-    const answer: SetupAnswer =
+    const answer: SetupResult =
       outcome.kind === 'here'
         ? outcome.value
         : { kind: 'problem', reason: outcome.reason, fix: 'Try again.', models: null };
@@ -58,7 +58,7 @@ export function useStep<Name extends StepName>(onSaved?: () => void) {
   return { answered, isBusy: running !== null, isSaving: running !== null && !isTest, take };
 }
 
-export function AnswerNote({ answer }: { readonly answer: SetupAnswer | undefined }): VNode {
+export function SetupResultNote({ answer }: { readonly answer: SetupResult | undefined }): VNode {
   const isTrouble = answer?.kind === 'problem';
   return (
     <p class={isTrouble ? 'trouble' : 'outcome'} role="status" hidden={answer === undefined}>
@@ -68,7 +68,7 @@ export function AnswerNote({ answer }: { readonly answer: SetupAnswer | undefine
 }
 
 /** A step's position among all steps. */
-export interface StepPlace {
+export interface StepPosition {
   readonly number: number;
   readonly isOpen: boolean;
   /** Opens the step, or closes it if a person opened it. */
@@ -76,7 +76,7 @@ export interface StepPlace {
 }
 
 interface StepProps {
-  readonly place: StepPlace;
+  readonly place: StepPosition;
   readonly title: string;
   /** The step's result; null until it is finished. */
   readonly done: ComponentChildren | null;

@@ -1,11 +1,11 @@
 import type { SimulatedChat } from '@parley/simulators';
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Play, PlayState } from './play.ts';
+import type { PlayerContext, PlayState } from './play.ts';
 
 interface Props {
   readonly state: PlayState;
-  readonly play: Play;
+  readonly play: PlayerContext;
 }
 
 const HEADINGS = [
@@ -47,7 +47,7 @@ function ChatEntry({ chat, state, play }: Props & { readonly chat: SimulatedChat
         aria-current={isHere ? 'true' : undefined}
         onClick={() => state.open(chat)}
       >
-        <Face name={chat.title} of={chat.key} />
+        <Avatar name={chat.title} of={chat.key} />
         <b class="clip">{chat.kind === 'thread' ? `# ${chat.title}` : chat.title}</b>
         <small class="clip">
           {chat.isTyping ? 'the bot is typing…' : last && `${name}${last.text || 'a file'}`}
@@ -59,7 +59,7 @@ function ChatEntry({ chat, state, play }: Props & { readonly chat: SimulatedChat
 }
 
 /** A round avatar with the first letter, in a color derived from the name. */
-export function Face({ name, of }: { readonly name: string; readonly of: string }): VNode {
+export function Avatar({ name, of }: { readonly name: string; readonly of: string }): VNode {
   const sum = [...of].reduce((all, letter) => all + (letter.codePointAt(0) ?? 0), 0);
   const letter = [...name.replace(/^[@#]/, '')][0]?.toUpperCase() ?? '?';
   return (

@@ -1,17 +1,17 @@
-import type { Act } from '@parley/simulators';
+import type { PlayerAct } from '@parley/simulators';
 import type { TargetedEvent, VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { isWorkplace, type Play, type PlayState } from './play.ts';
+import { isWorkplace, type PlayerContext, type PlayState } from './play.ts';
 
 interface Props {
   readonly state: PlayState;
-  readonly play: Play;
+  readonly play: PlayerContext;
 }
 
 /** The maximum size of a file, in bytes; bots on the platforms refuse larger files as well. */
 const LARGEST_FILE = 20_000_000;
 
-type AttachedFile = Extract<Act, { kind: 'say' }>['file'];
+type AttachedFile = Extract<PlayerAct, { kind: 'say' }>['file'];
 
 /** Writes a message as any of the chat's members. */
 export function Composer({ state, play }: Props): VNode {
@@ -49,7 +49,7 @@ export function Composer({ state, play }: Props): VNode {
   };
   return (
     <div class="composer">
-      <Menu text={text} play={play} choose={(name) => setText(`/${name} `)} />
+      <CommandMenu text={text} play={play} choose={(name) => setText(`/${name} `)} />
       <ComposerStrip {...{ state, play, file, clear }} />
       <div class="row">
         <label class="row facts">
@@ -108,7 +108,10 @@ interface ComposerDraft {
   readonly reply: string | null;
 }
 
-function toSayAct({ chat, speaker }: Play, { text, file, edit, reply }: ComposerDraft): Act {
+function toSayAct(
+  { chat, speaker }: PlayerContext,
+  { text, file, edit, reply }: ComposerDraft,
+): PlayerAct {
   if (edit !== null) return { kind: 'edit', chat: chat.key, message: edit, text };
   return {
     ...{ kind: 'say', chat: chat.key, from: speaker.key, text },
@@ -118,9 +121,9 @@ function toSayAct({ chat, speaker }: Play, { text, file, edit, reply }: Composer
 }
 
 /** The bot's registered commands that start with the typed text. */
-function Menu(props: {
+function CommandMenu(props: {
   readonly text: string;
-  readonly play: Play;
+  readonly play: PlayerContext;
   readonly choose: (name: string) => void;
 }): VNode | null {
   const { text, play, choose } = props;

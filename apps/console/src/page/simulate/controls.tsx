@@ -2,11 +2,11 @@ import type { FaultName } from '@parley/simulators';
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { download } from '../gateway.ts';
-import type { Play, PlayState } from './play.ts';
+import type { PlayerContext, PlayState } from './play.ts';
 
 interface Props {
   readonly state: PlayState;
-  readonly play: Play;
+  readonly play: PlayerContext;
 }
 
 /** The label of each fault, and its effect on the bot. */

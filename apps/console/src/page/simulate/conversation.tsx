@@ -2,12 +2,12 @@ import type { SimulatedMessage } from '@parley/simulators';
 import type { VNode } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { download, fetchFile } from '../gateway.ts';
-import { Face } from './chat-list.tsx';
-import { isWorkplace, type Play, type PlayState } from './play.ts';
+import { Avatar } from './chat-list.tsx';
+import { isWorkplace, type PlayerContext, type PlayState } from './play.ts';
 
 interface Props {
   readonly state: PlayState;
-  readonly play: Play;
+  readonly play: PlayerContext;
 }
 type MessageProps = Props & { readonly message: SimulatedMessage };
 
@@ -45,7 +45,7 @@ export function Conversation({ state, play }: Props): VNode {
   return (
     <>
       <header class="row chat-head">
-        <Face name={chat.title} of={chat.key} />
+        <Avatar name={chat.title} of={chat.key} />
         <h2>{chat.title}</h2>
         <small>
           {chat.kind === 'direct' ? `with ${world.bot}` : `${members}, ${world.bot}`}
@@ -96,7 +96,7 @@ function Message({ message, state, play }: MessageProps): VNode {
     <article class={look.filter(Boolean).join(' ')} data-key={message.key} aria-label={name}>
       {(hasHeads || (!isMine && chat.kind !== 'direct')) && (
         <div class="face">
-          <Face name={name} of={from} />
+          <Avatar name={name} of={from} />
           <span class="name">{name.replace(/^@/, '')}</span>
           {hasHeads && from === 'bot' && <small>APP</small>}
           {hasHeads && <time>{formatTimeOfDay(message.at)}</time>}
@@ -138,7 +138,7 @@ function Content({ message, play }: Omit<MessageProps, 'state'>): VNode {
           path={`/api/file?${toFileQuery(play.chat.key, key, index)}`}
         />
       ))}
-      <DrawnMarkup html={html} />
+      <RenderedMarkup html={html} />
     </>
   );
 }
@@ -151,7 +151,7 @@ function toFileQuery(chat: string, message: string, index: number): string {
  * Markup rendered by the simulator. The simulator escapes all text, and the page's policy blocks
  * inline scripts.
  */
-function DrawnMarkup({ html }: { readonly html: string }): VNode {
+function RenderedMarkup({ html }: { readonly html: string }): VNode {
   const box = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     if (box.current) box.current.innerHTML = html;

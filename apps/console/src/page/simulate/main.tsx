@@ -3,7 +3,7 @@ import { ChatList } from './chat-list.tsx';
 import { Composer } from './composer.tsx';
 import { Controls } from './controls.tsx';
 import { Conversation } from './conversation.tsx';
-import { createPlayState, getPlay, type PlayState, watchWorld } from './play.ts';
+import { createPlayState, getPlayerContext, type PlayState, watchWorld } from './play.ts';
 
 const NAMES = {
   telegram: 'Telegram',
@@ -17,7 +17,7 @@ const NAMES = {
  * world on the right.
  */
 function Page({ state }: { readonly state: PlayState }): VNode {
-  const play = getPlay(state);
+  const play = getPlayerContext(state);
   const trouble = state.trouble.value;
   if (play === null) return <p class="nothing">{trouble ?? 'Connecting…'}</p>;
   const { world, chat } = play;

@@ -1,6 +1,6 @@
-import type { Act, SimulatedChat, SimulatedPerson, SimulatedWorld } from '@parley/simulators';
+import type { PlayerAct, SimulatedChat, SimulatedPerson, SimulatedWorld } from '@parley/simulators';
 import { signal } from '@preact/signals';
-import { askGateway, request, signIn, takeToken } from '../gateway.ts';
+import { askGateway, extractSignInToken, fetchWithSession, signIn } from '../gateway.ts';
 
 /**
  * The state of the simulated world as the command sends it; `console` is the address of the
@@ -9,7 +9,7 @@ import { askGateway, request, signIn, takeToken } from '../gateway.ts';
 export type PlayedWorld = SimulatedWorld & { readonly console: string };
 
 /** The state of the person at the simulator: the visible chat and the next action. */
-export interface Play {
+export interface PlayerContext {
   readonly world: PlayedWorld;
   readonly chat: SimulatedChat;
   /** The simulated person as whom the user acts. */
@@ -39,7 +39,7 @@ export function createPlayState() {
   const reply = signal<string | null>(null);
   const edit = signal<string | null>(null);
 
-  const act = async (given: Act): Promise<string | undefined> => {
+  const act = async (given: PlayerAct): Promise<string | undefined> => {
     const answer = await askGateway<{ readonly made?: string }>('/api/acts', given);
     trouble.value = answer.kind === 'failed' ? answer.reason : null;
     return answer.kind === 'failed' ? undefined : answer.value.made;
@@ -57,7 +57,7 @@ export function createPlayState() {
 }
 
 /** The current simulation; null until the first state has arrived. */
-export function getPlay({ world, chat, speaker }: PlayState): Play | null {
+export function getPlayerContext({ world, chat, speaker }: PlayState): PlayerContext | null {
   const now = world.value;
   if (now === null) return null;
   const here = now.chats.find(({ key }) => key === chat.value) ?? now.chats[0];
@@ -70,7 +70,7 @@ export function getPlay({ world, chat, speaker }: PlayState): Play | null {
 
 /** Signs in with the address, and then keeps the state up to date until the page is closed. */
 export async function watchWorld(state: PlayState): Promise<never> {
-  const token = takeToken();
+  const token = extractSignInToken();
   if (token !== null) state.trouble.value = await signIn(token);
   for (;;) {
     await readWorlds(state).catch(() => undefined);
@@ -80,14 +80,14 @@ export async function watchWorld(state: PlayState): Promise<never> {
 }
 
 async function readWorlds({ world, trouble, link }: PlayState): Promise<void> {
-  const response = await request('/api/world');
+  const response = await fetchWithSession('/api/world');
   if (response.status === 401) {
     trouble.value = 'Open the address printed by "parley simulate".';
     return;
   }
   if (response.body === null) return;
   let rest = '';
-  for await (const piece of readTexts(response.body)) {
+  for await (const piece of readTextChunks(response.body)) {
     const lines = (rest + piece).split('\n');
     rest = lines.pop() ?? '';
     const newest = lines.at(-1);
@@ -98,7 +98,7 @@ async function readWorlds({ world, trouble, link }: PlayState): Promise<void> {
 }
 
 /** Some browsers cannot iterate over a stream. */
-async function* readTexts(body: ReadableStream<Uint8Array>): AsyncIterable<string> {
+async function* readTextChunks(body: ReadableStream<Uint8Array>): AsyncIterable<string> {
   const decoder = new TextDecoder();
   const reader = body.getReader();
   for (;;) {

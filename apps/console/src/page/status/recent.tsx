@@ -8,7 +8,7 @@ import { formatCounted, formatMoment, formatTimeOfDay } from '../ui/format.ts';
 import { List, Section } from '../ui/widgets.tsx';
 import { DayChart } from '../usage/day-charts.tsx';
 import { formatLatency } from '../usage/figures.ts';
-import { useMayRead } from '../who.ts';
+import { useCanRead } from '../who.ts';
 
 /** The interval (ms) between requests for the hourly figures and errors, which change slowly. */
 export const SLOW_POLL_MS = 60_000;
@@ -106,7 +106,7 @@ const SHOWN_ERRORS = 5;
 
 /** The latest errors in the log, for people who may read it. */
 export function ErrorsSection(): VNode | null {
-  const mayRead = useMayRead('logs/read');
+  const mayRead = useCanRead('logs/read');
   const query = { level: 'error', limit: SHOWN_ERRORS } as const;
   const log = useOperation('logs/read', mayRead ? query : null, SLOW_POLL_MS).value;
   if (!mayRead || log === undefined) return null;

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { useContext } from 'preact/hooks';
-import { type ActionOutcome, orderOperation, perform } from '../gateway.ts';
+import { type ActionOutcome, performOperation, runOperation } from '../gateway.ts';
 import type { ActionRunner } from '../ui/data.tsx';
 import { ActionButton } from '../ui/widgets.tsx';
 import { Who } from '../who.ts';
@@ -15,7 +15,7 @@ export function SignIn({
 }): VNode | null {
   const isOwner = useContext(Who)?.role === 'owner';
   const begin = async (): Promise<ActionOutcome | undefined> => {
-    const answer = await perform('mcp/sign-in', { server });
+    const answer = await performOperation('mcp/sign-in', { server });
     if (answer.kind === 'failed') return { text: answer.reason, isTrouble: true };
     location.assign(answer.value.url);
     return undefined;
@@ -25,12 +25,12 @@ export function SignIn({
 }
 
 /** Completes a sign-in; `search` is the query string that the MCP server's redirect added. */
-export function endSignIn(search: string): Promise<ActionOutcome | undefined> {
+export function completeSignIn(search: string): Promise<ActionOutcome | undefined> {
   const query = new URLSearchParams(search);
   const given = (name: string) => query.get(name) ?? undefined;
   const answer = {
     ...{ state: given('state') ?? '', code: given('code'), iss: given('iss') },
     ...{ error: given('error'), errorDescription: given('error_description') },
   };
-  return orderOperation('mcp/signed-in', answer, ({ text }) => text);
+  return runOperation('mcp/signed-in', answer, ({ text }) => text);
 }

@@ -40,7 +40,7 @@ export function DataScope({ children }: { readonly children: ComponentChildren }
 const TAKEN_OVER_MS = [1_500, 4_000];
 
 /** The view around a component or, if there is none, the component itself. */
-export function useScope() {
+export function useDataScope() {
   const own = { round: useSignal(0), isBusy: useSignal(false), frame: null };
   const { round, isBusy, frame } = useContext(RefreshScope) ?? own;
   const refresh = (): void => {
@@ -82,7 +82,7 @@ export type RefreshPolicy<Value> =
   | ((value: Value | undefined) => number | undefined);
 
 /** The delay before data is reloaded; undefined to wait for a refresh. */
-function computePause<Value>(
+function computeReloadDelay<Value>(
   again: RefreshPolicy<Value> | undefined,
   value: Value | undefined,
   hasEvents: boolean,
@@ -100,11 +100,11 @@ export function useData<Value>(
   path: string | null,
   again?: RefreshPolicy<Value>,
 ): LoadedData<Value> {
-  const { refresh, round } = useScope();
+  const { refresh, round } = useDataScope();
   const live = useContext(LiveChanges);
   const changes = again === 'live' ? live.value : null;
   // Keeps the answer to an earlier request from replacing the answer to a later one.
-  const requests = useRef<Requests>({ path, last: 0, shown: 0 });
+  const requests = useRef<RequestCounts>({ path, last: 0, shown: 0 });
   const state = useSignal<LoadedData<Value> & { readonly path: string | null }>({
     path,
     ...LOADING,
@@ -137,14 +137,14 @@ export function useData<Value>(
   );
   useEffect(() => {
     if (isLoading || path === null) return;
-    const ms = computePause(again, value, live.peek() !== null);
+    const ms = computeReloadDelay(again, value, live.peek() !== null);
     return runWhenDue(failure?.retryable ? RETRY_MS : ms, refresh);
   }, [state.value]);
   return { value, failure, isLoading };
 }
 
 /** The requests for one path: how many were sent, and which one's answer is shown. */
-interface Requests {
+interface RequestCounts {
   readonly path: string | null;
   last: number;
   shown: number;
@@ -199,7 +199,7 @@ const UNEXPECTED: ActionOutcome = {
 
 export function useActionRunner(): ActionRunner {
   const outcome = useSignal<ActionOutcome | undefined>(undefined);
-  const { isBusy, refreshAll } = useScope();
+  const { isBusy, refreshAll } = useDataScope();
   const run = async (work: () => Promise<ActionOutcome | undefined>): Promise<void> => {
     isBusy.value = true;
     let ended: ActionOutcome | undefined = UNEXPECTED;

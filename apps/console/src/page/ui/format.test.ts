@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatDuration, formatPercent, sizeOf } from './format.ts';
+import { formatDuration, formatFileSize, formatPercent } from './format.ts';
 
 describe('numbers and times formatted for people', () => {
   it.each([
@@ -20,7 +20,7 @@ describe('numbers and times formatted for people', () => {
     [1_048_575, '1,024 kB'],
     [1_572_864, '1.5 MB'],
   ])('[U08] formats %i bytes as %s', (bytes, text) => {
-    expect(sizeOf(bytes)).toBe(text);
+    expect(formatFileSize(bytes)).toBe(text);
   });
 
   it('[P17] shows 100 % only if nothing is missing', () => {

@@ -21,7 +21,7 @@ export function formatPercent(share: number): string {
 const MB = 1_024 * 1_024;
 
 /** The size of a file, such as `12 kB` or `1.5 MB`. */
-export function sizeOf(bytes: number): string {
+export function formatFileSize(bytes: number): string {
   return bytes < MB
     ? `${formatAmount(Math.ceil(bytes / 1_024))} kB`
     : `${formatAmount(Math.round((bytes / MB) * 10) / 10)} MB`;

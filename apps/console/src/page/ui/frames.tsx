@@ -1,7 +1,7 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { useContext } from 'preact/hooks';
 import { AgentsHere } from '../agents.tsx';
-import { useScope } from './data.tsx';
+import { useDataScope } from './data.tsx';
 import { formatMoment } from './format.ts';
 import { Icon } from './icon.tsx';
 
@@ -34,7 +34,7 @@ function ViewHead({ title, refreshLabel }: Omit<FrameProps, 'name'>): VNode {
         type="button"
         class="quiet"
         title={refreshLabel ?? 'Refresh'}
-        onClick={useScope().refresh}
+        onClick={useDataScope().refresh}
       >
         <Icon name="again" />
         {refreshLabel ?? <span class="visually-hidden">Refresh</span>}

@@ -1,28 +1,33 @@
 import type { InputOf, OperationName, OutputOf } from '@parley/gateway/operations';
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { askGateway, buildReadPath, type GatewayAnswer, type RequestFailure } from '../gateway.ts';
+import {
+  askGateway,
+  buildReadPath,
+  type GatewayResponse,
+  type RequestFailure,
+} from '../gateway.ts';
 import { type LoadedData, type RefreshPolicy, useOperation } from './data.tsx';
 
 /** The position at which the next page of a list begins (`before=`); null at the end. */
-type Cursor = string | number | null;
+type PageCursor = string | number | null;
 
 /** A page in a list: its items, and the cursor for the next page. */
 interface Page<Item> {
   readonly items: readonly Item[];
-  readonly next: Cursor;
+  readonly next: PageCursor;
 }
 
 /** A list that may change at its beginning while older pages are loaded. */
-export interface Growing<Answer, Item> extends LoadedData<readonly Item[]> {
+export interface GrowingList<Answer, Item> extends LoadedData<readonly Item[]> {
   /** The gateway's latest answer for the first page. */
   readonly first: Answer | undefined;
   /** The position of the next older page; null if there is none. */
-  readonly older: Older | null;
+  readonly older: OlderPage | null;
 }
 
 /** The next older page of a list, which is loaded when a person asks for it. */
-export interface Older {
+export interface OlderPage {
   readonly load: () => void;
   /** Whether the requested page is being loaded. */
   readonly isLoading: boolean;
@@ -34,15 +39,15 @@ export interface Older {
  * The pages after the first one. Each page begins where the previous page ends, so there are no
  * gaps.
  */
-interface Rest<Item> {
+interface RemainingPages<Item> {
   readonly pages: readonly Page<Item>[];
   readonly failure: RequestFailure | null;
 }
 
-const NONE: Rest<never> = { pages: [], failure: null };
+const NONE: RemainingPages<never> = { pages: [], failure: null };
 
 /** The state of loading a list page by page. */
-interface Reading<Item> {
+interface PagingState<Item> {
   readonly path: string;
   first: Page<Item> | null;
   /** How many older pages the person has requested. */
@@ -59,23 +64,23 @@ interface Reading<Item> {
  * request. When the first page is reloaded, the older pages are reloaded as well, because items may
  * be new, moved or removed. If an item is on several pages, it is taken from the first of these.
  */
-export function useGrowing<Name extends OperationName, Item>(
+export function useGrowingList<Name extends OperationName, Item>(
   name: Name,
   input: InputOf<Name>,
   again: RefreshPolicy<OutputOf<Name>> | undefined,
   read: (answer: OutputOf<Name>) => Page<Item>,
   keyOf: (item: Item) => string,
-): Growing<OutputOf<Name>, Item> {
+): GrowingList<OutputOf<Name>, Item> {
   const first = useOperation(name, input, again);
   const path = buildReadPath(name, input);
   const fresh = { path, first: null, wanted: 0, oldest: null, isRunning: false, isDue: false };
-  const ref = useRef<Reading<Item>>(fresh);
+  const ref = useRef<PagingState<Item>>(fresh);
   if (ref.current.path !== path) ref.current = fresh;
   const reading = ref.current;
   reading.first = first.value === undefined ? null : read(first.value);
-  const loaded = useSignal({ of: reading, rest: NONE as Rest<Item> });
+  const loaded = useSignal({ of: reading, rest: NONE as RemainingPages<Item> });
   const rest = loaded.value.of === reading ? loaded.value.rest : NONE;
-  const pageAt = async (before: Cursor): Promise<GatewayAnswer<Page<Item>>> => {
+  const pageAt = async (before: PageCursor): Promise<GatewayResponse<Page<Item>>> => {
     const answer = await askGateway<OutputOf<Name>>(buildReadPath(name, { ...input, before }));
     return answer.kind === 'here' ? { kind: 'here', value: read(answer.value) } : answer;
   };
@@ -86,7 +91,7 @@ export function useGrowing<Name extends OperationName, Item>(
     reading.isDue = reading.isRunning;
     if (reading.isRunning) return;
     reading.isRunning = true;
-    const found = await readRest(reading, kept, { pageAt, keyOf });
+    const found = await loadRemainingPages(reading, kept, { pageAt, keyOf });
     reading.isRunning = false;
     if (ref.current !== reading) return;
     loaded.value = { of: reading, rest: found };
@@ -106,14 +111,14 @@ export function useGrowing<Name extends OperationName, Item>(
   const isLoading = rest.failure === null && reading.wanted > rest.pages.length;
   return {
     ...first,
-    value: first.value && distinct(all, keyOf),
+    value: first.value && listDistinctItems(all, keyOf),
     first: first.value,
     older: hasOlder ? { load, isLoading, failure: rest.failure } : null,
   };
 }
 
-interface Reader<Item> {
-  readonly pageAt: (before: Cursor) => Promise<GatewayAnswer<Page<Item>>>;
+interface PageReader<Item> {
+  readonly pageAt: (before: PageCursor) => Promise<GatewayResponse<Page<Item>>>;
   readonly keyOf: (item: Item) => string;
 }
 
@@ -121,11 +126,11 @@ interface Reader<Item> {
  * Loads as many pages as requested, plus one more if new items pushed the oldest item onto it.
  * After a failure, the pages after the failed page are left out, because there might be gaps.
  */
-async function readRest<Item>(
-  reading: Reading<Item>,
+async function loadRemainingPages<Item>(
+  reading: PagingState<Item>,
   kept: readonly Page<Item>[],
-  { pageAt, keyOf }: Reader<Item>,
-): Promise<Rest<Item>> {
+  { pageAt, keyOf }: PageReader<Item>,
+): Promise<RemainingPages<Item>> {
   const pages = [...kept];
   const holdsOldest = (): boolean =>
     [reading.first, ...pages].some((page) =>
@@ -150,7 +155,7 @@ async function readRest<Item>(
 }
 
 /** The items of all pages in order, without duplicates. */
-function distinct<Item>(
+function listDistinctItems<Item>(
   pages: readonly Page<Item>[],
   keyOf: (item: Item) => string,
 ): readonly Item[] {

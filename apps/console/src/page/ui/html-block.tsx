@@ -7,29 +7,29 @@ import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
  */
 export function HtmlBlock({ html }: { readonly html: string }): VNode {
   const box = useRef<HTMLDivElement>(null);
-  const maths = useRef<MathsModule | null>(null);
+  const maths = useRef<MathModule | null>(null);
   useLayoutEffect(() => {
     if (!box.current) return;
-    const fragment = parseSafely(html);
+    const fragment = sanitizeHtml(html);
     decorateBlocks(fragment);
-    maths.current?.drawFormulas(fragment);
-    replaceChanged(box.current, fragment);
+    maths.current?.renderFormulas(fragment);
+    replaceChangedBlocks(box.current, fragment);
   }, [html]);
-  useEffect(() => drawMaths(box.current, maths), [html]);
-  useEffect(() => colorWhenIdle(box.current), [html]);
+  useEffect(() => renderMath(box.current, maths), [html]);
+  useEffect(() => colorCodeWhenIdle(box.current), [html]);
   useEffect(() => box.current?.addEventListener('click', onCopyClick), []);
   return <div ref={box} class="prose" dir="auto" />;
 }
 
-type MathsModule = typeof import('./maths.ts');
+type MathModule = typeof import('./maths.ts');
 
 /**
  * Loads the formula library for the first formula in an answer; later formulas in the same answer
  * are drawn immediately.
  */
-function drawMaths(
+function renderMath(
   box: Element | null,
-  maths: { current: MathsModule | null },
+  maths: { current: MathModule | null },
 ): (() => void) | undefined {
   if (!box?.querySelector('.math')) return undefined;
   let end: (() => void) | undefined;
@@ -37,7 +37,7 @@ function drawMaths(
   const load = async (): Promise<void> => {
     maths.current ??= await import('./maths.ts');
     if (isOver) return;
-    maths.current.drawFormulas(box);
+    maths.current.renderFormulas(box);
     end = maths.current.fitFormulas(box);
   };
   // If an update of the gateway has removed the file, the formula's source stays readable.
@@ -73,7 +73,7 @@ function createLineEnd(): HTMLElement {
 const QUIET_MS = 200;
 
 /** Loads the code coloring library for the first code block with a language name. */
-function colorWhenIdle(box: Element | null): (() => void) | undefined {
+function colorCodeWhenIdle(box: Element | null): (() => void) | undefined {
   if (!box?.querySelector('code[class^="language-"]') || !('highlights' in CSS)) return undefined;
   let clear: (() => void) | undefined;
   let isOver = false;
@@ -94,7 +94,7 @@ function colorWhenIdle(box: Element | null): (() => void) | undefined {
  * Replaces only changed blocks, so that a selection or a scrolled code block stays intact when the
  * next piece of the answer arrives.
  */
-function replaceChanged(box: Element, fragment: DocumentFragment): void {
+function replaceChangedBlocks(box: Element, fragment: DocumentFragment): void {
   const next = [...fragment.childNodes];
   const old = [...box.childNodes];
   for (const [index, node] of next.entries()) {
@@ -182,7 +182,7 @@ const ALLOWED: ReadonlyMap<string, readonly string[]> = new Map([
 const SCHEMES = new Set(['http:', 'https:', 'mailto:']);
 
 /** Parses an answer in an inert document and removes everything that is not on the list. */
-function parseSafely(html: string): DocumentFragment {
+function sanitizeHtml(html: string): DocumentFragment {
   const template = document.createElement('template');
   template.innerHTML = html;
   for (const element of template.content.querySelectorAll('*')) cleanElement(element);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readFormula } from './maths.ts';
+import { parseFormula } from './maths.ts';
 
 describe('formulas', () => {
   it.each([
@@ -10,13 +10,13 @@ describe('formulas', () => {
     ['\\[ x \\]', ' x ', true],
     ['$a\\$b$', 'a\\$b', false],
   ])('[U08] reads the formula %j without its delimiters', (source, tex, isDisplay) => {
-    expect(readFormula(source)).toEqual({ tex, isDisplay });
+    expect(parseFormula(source)).toEqual({ tex, isDisplay });
   });
 
   it.each(['', '$', '$$', 'x^2', '$x', '\\(x\\]', '\\[x'])(
     '[U08] does not treat %j as a formula',
     (source) => {
-      expect(readFormula(source)).toBeNull();
+      expect(parseFormula(source)).toBeNull();
     },
   );
 });

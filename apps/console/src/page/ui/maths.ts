@@ -45,18 +45,18 @@ const OPTIONS = {
 } satisfies Parameters<typeof temml.render>[2];
 
 /** A node of a drawn formula, as the library creates it before it becomes an element. */
-interface DrawnNode {
+interface FormulaNode {
   /** The element's name; absent for text nodes. */
   readonly type?: string;
   readonly attributes?: Record<string, string>;
   readonly style?: Record<string, string>;
-  readonly children?: readonly DrawnNode[];
+  readonly children?: readonly FormulaNode[];
   toNode(): Node;
 }
 
 /** The library's types declare these functions under other names. */
 const { __renderToMathMLTree: render } = temml as unknown as {
-  __renderToMathMLTree(tex: string, options: Parameters<typeof temml.render>[2]): DrawnNode;
+  __renderToMathMLTree(tex: string, options: Parameters<typeof temml.render>[2]): FormulaNode;
 };
 
 interface ParsedFormula {
@@ -69,7 +69,7 @@ const DISPLAY = /^(?:\$\$([\s\S]+)\$\$|\\\[([\s\S]+)\\\])$/;
 const INLINE = /^(?:\$([\s\S]+)\$|\\\(([\s\S]+)\\\))$/;
 
 /** Parses a formula with its delimiters; null if it has no delimiters. */
-export function readFormula(source: string): ParsedFormula | null {
+export function parseFormula(source: string): ParsedFormula | null {
   const [, ...display] = DISPLAY.exec(source) ?? [];
   const [, ...inline] = INLINE.exec(source) ?? [];
   const tex = [...display, ...inline].find((one) => one !== undefined);
@@ -80,14 +80,14 @@ export function readFormula(source: string): ParsedFormula | null {
  * Draws the formulas inside `box` as MathML. A formula that is too long or contains an error stays
  * source text.
  */
-export function drawFormulas(box: ParentNode): void {
+export function renderFormulas(box: ParentNode): void {
   let left = MAX_ANSWER;
   for (const span of box.querySelectorAll<HTMLElement>('.math:not([data-source])')) {
-    const source = readFormulaSource(span);
+    const source = getFormulaSource(span);
     left -= source.length;
     if (left < 0) return;
-    const formula = source.length > MAX_FORMULA ? null : readFormula(source);
-    const drawn = formula && drawFormula(formula);
+    const formula = source.length > MAX_FORMULA ? null : parseFormula(source);
+    const drawn = formula && renderFormula(formula);
     if (!drawn) continue;
     span.replaceChildren(drawn);
     span.dataset.source = source;
@@ -96,11 +96,11 @@ export function drawFormulas(box: ParentNode): void {
 }
 
 /** The Markdown printer writes line ends as elements. */
-function readFormulaSource(span: HTMLElement): string {
+function getFormulaSource(span: HTMLElement): string {
   return [...span.childNodes].map((node) => node.textContent || '\n').join('');
 }
 
-function drawFormula({ tex, isDisplay }: ParsedFormula): Node | null {
+function renderFormula({ tex, isDisplay }: ParsedFormula): Node | null {
   try {
     const options = { ...OPTIONS, displayMode: isDisplay, wrap: 'tex' } as const;
     const drawn = render(tex, options);
@@ -115,7 +115,7 @@ function drawFormula({ tex, isDisplay }: ParsedFormula): Node | null {
  * Removes disallowed attributes. Returns false if the formula contains an unsupported element or is
  * nested too deeply.
  */
-function stripAttributes(drawn: DrawnNode, depth = 0): boolean {
+function stripAttributes(drawn: FormulaNode, depth = 0): boolean {
   const { type, attributes = {}, style = {}, children = [] } = drawn;
   if ((type !== undefined && !ELEMENTS.has(type)) || depth > MAX_DEPTH) return false;
   for (const name of Object.keys(attributes)) {

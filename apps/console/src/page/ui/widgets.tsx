@@ -1,8 +1,8 @@
 import type { ComponentChildren, Ref, VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ActionOutcome } from '../gateway.ts';
-import { type LoadedData, useScope } from './data.tsx';
-import type { Older } from './growing.ts';
+import { type LoadedData, useDataScope } from './data.tsx';
+import type { OlderPage } from './growing.ts';
 import { Icon, type IconName } from './icon.tsx';
 
 interface ActionProps {
@@ -24,7 +24,7 @@ interface ActionProps {
 /** A button for an action on an item in a view. */
 export function ActionButton(props: ActionProps): VNode {
   const { label, onPress, name, look = '', isBusy = false, isExpanded, slot, isSubmit } = props;
-  const scope = useScope();
+  const scope = useDataScope();
   return (
     <button
       type={isSubmit ? 'submit' : 'button'}
@@ -112,14 +112,14 @@ export function ConfirmButton({ question, confirm, ...action }: ConfirmButtonPro
   );
 }
 
-interface TroubleProps {
+interface ProblemNoteProps {
   readonly reason: string | null;
   /** The action of the retry button. */
   readonly again?: (() => void) | false;
 }
 
 /** A problem, described for people; renders nothing if it is null. */
-export function TroubleNote({ reason, again }: TroubleProps): VNode | null {
+export function ProblemNote({ reason, again }: ProblemNoteProps): VNode | null {
   if (reason === null) return null;
   return (
     <p class="trouble" role="alert">
@@ -137,12 +137,12 @@ export function OlderButton({
   older,
 }: {
   readonly label: string;
-  readonly older: Older | null;
+  readonly older: OlderPage | null;
 }): VNode | null {
   if (older === null) return null;
   const { failure, isLoading, load } = older;
   if (failure !== null)
-    return <TroubleNote reason={failure.reason} again={failure.retryable && load} />;
+    return <ProblemNote reason={failure.reason} again={failure.retryable && load} />;
   return (
     <p class="actions">
       <button type="button" class="quiet" disabled={isLoading} onClick={load}>
@@ -156,15 +156,15 @@ export function OlderButton({
  * Shows data once it is loaded. While there is no data, shows that it is loading, or why loading
  * failed and what to do.
  */
-export function ShowData<Value>(props: {
+export function DataContent<Value>(props: {
   readonly data: LoadedData<Value>;
   readonly children: (value: Value) => ComponentChildren;
 }): VNode {
   const { value, failure } = props.data;
-  const { refresh } = useScope();
+  const { refresh } = useDataScope();
   return (
     <>
-      {failure && <TroubleNote reason={failure.reason} again={failure.retryable && refresh} />}
+      {failure && <ProblemNote reason={failure.reason} again={failure.retryable && refresh} />}
       {value !== undefined && props.children(value)}
       {value === undefined && !failure && (
         <p class="nothing" role="status">
@@ -246,7 +246,7 @@ export function Section(props: {
 }
 
 /** A form field and its label; `id` is the id of the field. */
-export function LabelledField(props: {
+export function LabeledField(props: {
   readonly label: string;
   readonly id: string;
   readonly hint?: string;

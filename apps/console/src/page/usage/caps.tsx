@@ -33,13 +33,13 @@ export function Caps({ caps, today }: Pick<UsageReport, 'caps' | 'today'>): VNod
               <b>{WHOSE[name]}</b> <code class="hint">spend.{name}</code>
             </p>
             {tokens !== undefined && (
-              <UsageBound
+              <UsageCapRow
                 used={used && used.tokens / tokens}
                 text={`${used ? formatAmount(used.tokens) : 'unknown'} of ${formatCounted(tokens, 'token')}`}
               />
             )}
             {usd !== undefined && (
-              <UsageBound
+              <UsageCapRow
                 used={used && (unpriced === 0 || used.costUsd > 0) ? used.costUsd / usd : null}
                 text={`${used ? formatCost({ ...used, unpriced }) : 'unknown'} of ${formatMoney(usd)}`}
               />
@@ -52,7 +52,7 @@ export function Caps({ caps, today }: Pick<UsageReport, 'caps' | 'today'>): VNod
 }
 
 /** `used` is the share that has been used, which can exceed 1; null if it is unknown. */
-function UsageBound({
+function UsageCapRow({
   used,
   text,
 }: {

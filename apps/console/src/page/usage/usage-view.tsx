@@ -5,7 +5,7 @@ import { type Route, toHref } from '../route.ts';
 import { useOperation } from '../ui/data.tsx';
 import { formatAmount, formatCounted } from '../ui/format.ts';
 import { ColumnView } from '../ui/frames.tsx';
-import { ShowData } from '../ui/widgets.tsx';
+import { DataContent } from '../ui/widgets.tsx';
 import { Caps } from './caps.tsx';
 import { DayCharts } from './day-charts.tsx';
 import { formatCost, formatLatency } from './figures.ts';
@@ -51,7 +51,7 @@ export function UsageView({ args }: Route): VNode {
           }))}
         />
       </div>
-      <ShowData data={data}>
+      <DataContent data={data}>
         {(report) => (
           <>
             <p class="facts">
@@ -73,7 +73,7 @@ export function UsageView({ args }: Route): VNode {
             <Caps {...report} />
           </>
         )}
-      </ShowData>
+      </DataContent>
     </ColumnView>
   );
 }

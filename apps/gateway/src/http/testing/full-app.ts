@@ -2,8 +2,8 @@ import { createAnswerPrinter } from '@parley/channels';
 import { type Clock, type Role, silentLogger } from '@parley/core';
 import { createLocalBus } from '@parley/queue';
 import type { Store } from '@parley/store';
-import type { Accounts } from '../../channel-operations.ts';
-import { listOperations, type Services } from '../../operations.ts';
+import type { AccountRegistry } from '../../channel-operations.ts';
+import { listOperations, type OperationServices } from '../../operations.ts';
 import type { AuditReport, AuditSeverity, GatewayStatus } from '../api.ts';
 import { createHttpApp } from '../app.ts';
 
@@ -27,7 +27,7 @@ const AGENT = {
 
 const AGENT_OF_OWNER = { ...AGENT, workspace: '/canary', owners: ['telegram:canary'] };
 
-const ACCOUNTS: Accounts = {
+const ACCOUNTS: AccountRegistry = {
   ...{ status: () => [], planOf: () => undefined },
   ...{ pause: async () => undefined, resume: async () => undefined },
 };
@@ -61,7 +61,7 @@ export function createFullApp({ token, store, clock }: FullAppDeps) {
     },
     metrics: async () => '',
     status: () => [],
-    report: createStatusWith({
+    report: createTestStatus({
       settings: { afterRestart: [], problems: ['canary is no number'] },
       channels: [{ channel: 'whatsapp', state: { kind: 'pairing', code: 'canary', how: 'scan' } }],
     }),
@@ -76,7 +76,7 @@ export function createFullApp({ token, store, clock }: FullAppDeps) {
       bugReport: async () => ({ name: '', files: [], archive: '' }),
       ...{ approvals: unused, files: unused, promptFiles: unused, preview: unused },
       ...{ skills: unused, mcpSignIns: unused, settingsFile: unused, setup: unused },
-      ...{ replays: unused, keepCase: unused },
+      ...{ replays: unused, replayChoices: unused, keepCase: unused },
       ...{ cron: unused, heartbeat: unused, hooks: unused, memory: unused, soul: unused },
       agents: async () => [AGENT_OF_OWNER],
       usage: async () => ({ timeZone: 'UTC', dayAt: () => '2026-11-21', caps: [] }),
@@ -100,12 +100,12 @@ export async function listOperationRoutes(): Promise<ReadonlyMap<string, Role>> 
 }
 
 /** Creates a status report with the given values only. */
-export function createStatusWith(facts: object): () => Promise<GatewayStatus> {
+export function createTestStatus(facts: object): () => Promise<GatewayStatus> {
   return async () => facts as GatewayStatus;
 }
 
 /** Operation services for an app whose tests do not call operations that need services. */
-export const NO_OPERATIONS = { scrub: (text: string) => text } as unknown as Services;
+export const NO_OPERATIONS = { scrub: (text: string) => text } as unknown as OperationServices;
 
 /**
  * Lists every route by method and path (`GET /api/status/report`), except operations and the API,

@@ -14,8 +14,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join, matchesGlob } from 'node:path';
 import { readManifest } from '@parley/cli/bundle';
 import { z } from 'zod';
-import { type Manifest, packedManifest, parseManifest } from './packed-manifest.ts';
-import { linkedFiles, packedExample, packedPage } from './packed-texts.ts';
+import { createPackedManifest, type Manifest, parseManifest } from './packed-manifest.ts';
+import { createPackedExample, createPackedPage, listLinkedFiles } from './packed-texts.ts';
 
 /** Files in the root folder that are packed in addition to `files` in package.json. */
 const ROOT_FILES = ['README.md', 'LICENSE', 'SECURITY.md'];
@@ -45,18 +45,18 @@ export function packRelease(root: string, destination: string): PackedRelease {
 }
 
 function stageFiles(root: string, staging: string, manifest: Manifest, hash: string): void {
-  const files = filesToPack(root, manifest, hash);
+  const files = listFilesToPack(root, manifest, hash);
   const isPacked = (file: string): boolean =>
     files.has(file) || [...files].some((one) => one.startsWith(`${file}/`));
   for (const file of files) {
     const to = join(staging, file);
     mkdirSync(dirname(to), { recursive: true });
-    const changed = changedText(root, file, isPacked);
+    const changed = getPackedText(root, file, isPacked);
     if (changed === undefined) cpSync(join(root, file), to);
     else writeFileSync(to, changed);
   }
   const hasTypes = existsSync(join(root, 'types'));
-  const packed = packedManifest(manifest, { hash, hasTypes });
+  const packed = createPackedManifest(manifest, { hash, hasTypes });
   writeFileSync(join(staging, 'package.json'), `${JSON.stringify(packed, null, 2)}\n`);
 }
 
@@ -64,7 +64,7 @@ function stageFiles(root: string, staging: string, manifest: Manifest, hash: str
  * Lists the files in the release, as paths from the root: the named files and the images they link
  * to.
  */
-function filesToPack(root: string, { files }: Manifest, hash: string): ReadonlySet<string> {
+function listFilesToPack(root: string, { files }: Manifest, hash: string): ReadonlySet<string> {
   const named = files.filter((pattern) => !pattern.startsWith('!'));
   const left = files.filter((pattern) => pattern.startsWith('!')).map((name) => name.slice(1));
   const isFile = (file: string): boolean =>
@@ -83,7 +83,7 @@ function filesToPack(root: string, { files }: Manifest, hash: string): ReadonlyS
   const pages = [...found, ...ROOT_FILES.filter(isFile)];
   const pictures = pages
     .filter((file) => file.endsWith('.md'))
-    .flatMap((page) => linkedFiles(page, readFileSync(join(root, page), 'utf8')))
+    .flatMap((page) => listLinkedFiles(page, readFileSync(join(root, page), 'utf8')))
     .filter((file) => file.startsWith('docs/images/') && isFile(file));
   return new Set([...pages, ...pictures]);
 }
@@ -92,17 +92,17 @@ function filesToPack(root: string, { files }: Manifest, hash: string): ReadonlyS
  * Returns the packed text of a file that differs in the package; undefined for files that are
  * packed unchanged.
  */
-function changedText(
+function getPackedText(
   root: string,
   file: string,
   isPacked: (file: string) => boolean,
 ): string | undefined {
   const read = (): string => readFileSync(join(root, file), 'utf8');
   if (file.endsWith('.md') && !file.startsWith('config/')) {
-    return packedPage(file, read(), isPacked);
+    return createPackedPage(file, read(), isPacked);
   }
   if (!file.startsWith('examples/')) return undefined;
-  if (file.endsWith('.ts')) return packedExample(read());
+  if (file.endsWith('.ts')) return createPackedExample(read());
   if (!file.endsWith('/package.json')) return undefined;
   // The bundle contains Parley's own packages; a registry may have unrelated packages with the same
   // names.

@@ -29,7 +29,7 @@ const FOR_SOURCES: ReadonlySet<string> = new Set([
  * Returns the package.json of the release: the fields needed only for the sources are omitted, and
  * source files are replaced by modules in the bundle.
  */
-export function packedManifest(
+export function createPackedManifest(
   manifest: Manifest,
   { hash, hasTypes }: { readonly hash: string; readonly hasTypes: boolean },
 ): Record<string, unknown> {

@@ -4,24 +4,24 @@ import { dirname, join, normalize } from 'node:path';
 const LINK = /(!?)\[([^\]]*)\]\(([^)\s]+)\)/g;
 
 /** Lists the links of a page to files in the repository, as paths from the root. */
-export function linkedFiles(page: string, text: string): readonly string[] {
-  return [...text.matchAll(LINK)].flatMap(([, , , url = '']) => targetOf(page, url) ?? []);
+export function listLinkedFiles(page: string, text: string): readonly string[] {
+  return [...text.matchAll(LINK)].flatMap(([, , , url = '']) => resolveLinkTarget(page, url) ?? []);
 }
 
 /** Returns the page as packed: links to files that are not packed become plain text. */
-export function packedPage(
+export function createPackedPage(
   page: string,
   text: string,
   isPacked: (file: string) => boolean,
 ): string {
   return text.replaceAll(LINK, (link, _mark: string, words: string, url: string) => {
-    const target = targetOf(page, url);
+    const target = resolveLinkTarget(page, url);
     return target === undefined || isPacked(target) ? link : words;
   });
 }
 
 /** Resolves a link to a file in the repository; undefined for other addresses. */
-function targetOf(page: string, url: string): string | undefined {
+function resolveLinkTarget(page: string, url: string): string | undefined {
   const [path = ''] = url.split('#');
   if (path === '' || /^[a-z]+:/i.test(path)) return undefined;
   return normalize(join(dirname(page), path)).replace(/\/$/, '');
@@ -31,6 +31,6 @@ function targetOf(page: string, url: string): string | undefined {
  * Returns the source of an example as packed. It imports the published module instead of Parley's
  * internal packages, which are not available outside the repository.
  */
-export function packedExample(source: string): string {
+export function createPackedExample(source: string): string {
   return source.replaceAll(/from '(?:@parley\/\w+|zod)'/g, "from 'parley/plugin'");
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { packedManifest, parseManifest } from './packed-manifest.ts';
-import { linkedFiles, packedExample, packedPage } from './packed-texts.ts';
+import { createPackedManifest, parseManifest } from './packed-manifest.ts';
+import { createPackedExample, createPackedPage, listLinkedFiles } from './packed-texts.ts';
 
 const MANIFEST = {
   ...{ name: 'parley', version: '1.0.0', private: true, type: 'module', files: ['dist'] },
@@ -17,7 +17,7 @@ const MANIFEST = {
 describe('the package.json of the release', () => {
   it('[U06] omits scripts, so that npm does not build the package, and names bundle modules instead of source files', () => {
     const manifest = parseManifest(JSON.stringify(MANIFEST));
-    expect(packedManifest(manifest, { hash: 'abc', hasTypes: true })).toEqual({
+    expect(createPackedManifest(manifest, { hash: 'abc', hasTypes: true })).toEqual({
       ...{ name: 'parley', version: '1.0.0', private: true, type: 'module' },
       exports: {
         './plugin': { types: './types/plugin.d.ts', default: './dist/abc/plugin.mjs' },
@@ -29,7 +29,7 @@ describe('the package.json of the release', () => {
 
   it('[U06] omits types that were not built', () => {
     const manifest = parseManifest(JSON.stringify(MANIFEST));
-    const { exports } = packedManifest(manifest, { hash: 'abc', hasTypes: false });
+    const { exports } = createPackedManifest(manifest, { hash: 'abc', hasTypes: false });
     expect(exports).toMatchObject({ './plugin': { default: './dist/abc/plugin.mjs' } });
     expect(JSON.stringify(exports)).not.toContain('types');
   });
@@ -46,12 +46,12 @@ describe('a documentation page in the release', () => {
     ['![A picture](images/gone.png)', 'A picture'],
     ['[web](https://example.org) [here](#part)', '[web](https://example.org) [here](#part)'],
   ])('[U06] links only to files in the release: %s', (text, packed) => {
-    expect(packedPage('pages/page.md', text, isPacked)).toBe(packed);
+    expect(createPackedPage('pages/page.md', text, isPacked)).toBe(packed);
   });
 
   it('[U06] includes the images on the page', () => {
     const page = '![One](images/one.png) and [two](../README.md) and [three](https://example.org)';
-    expect(linkedFiles('pages/page.md', page)).toEqual(['pages/images/one.png', 'README.md']);
+    expect(listLinkedFiles('pages/page.md', page)).toEqual(['pages/images/one.png', 'README.md']);
   });
 });
 
@@ -59,7 +59,7 @@ describe('an example in the release', () => {
   it('[U06] imports the published module instead of the internal packages', () => {
     const source =
       "import { a } from '@parley/plugins';\nimport { z } from 'zod';\nimport './b.ts';";
-    expect(packedExample(source)).toBe(
+    expect(createPackedExample(source)).toBe(
       "import { a } from 'parley/plugin';\nimport { z } from 'parley/plugin';\nimport './b.ts';",
     );
   });

@@ -23,7 +23,7 @@ export function buildTypes(root: string): void {
   // In the same folder as the final `types/`, so that one rename puts it in place.
   const part = mkdtempSync(join(root, 'types-'));
   try {
-    const published = publishedModules(root);
+    const published = listPublishedModules(root);
     const { files, emitted } = emitDeclarations(root, [...published.values()], work);
     const entries = new Map([...published].map(([name, source]) => [name, emitted(source)]));
     const bundle = bundleDeclarations(entries, files);
@@ -38,7 +38,7 @@ export function buildTypes(root: string): void {
 }
 
 /** The source files of the modules with published types, keyed by the file names of the types. */
-function publishedModules(root: string): ReadonlyMap<string, string> {
+function listPublishedModules(root: string): ReadonlyMap<string, string> {
   const manifest: unknown = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   const found = Object.values(Published.parse(manifest).exports).flatMap((one) =>
     typeof one === 'string'

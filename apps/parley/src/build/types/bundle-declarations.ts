@@ -1,10 +1,10 @@
 import {
   type DeclarationFiles,
   DeclarationGraph,
-  type Exported,
-  keyOf,
-  type Resolved,
-  type Target,
+  type ExportedName,
+  type NameTarget,
+  type ResolvedReference,
+  toTargetKey,
 } from './declaration-graph.ts';
 
 /** One file with all declarations, and one file per entry that re-exports the entry's names. */
@@ -31,8 +31,8 @@ export function bundleDeclarations(
   const open = exported.flatMap(([, all]) => all.map(({ target }) => target));
   const seen = new Set<string>();
   for (let target = open.pop(); target !== undefined; target = open.pop()) {
-    if (target.kind === 'outside' || seen.has(keyOf(target))) continue;
-    seen.add(keyOf(target));
+    if (target.kind === 'outside' || seen.has(toTargetKey(target))) continue;
+    seen.add(toTargetKey(target));
     const { file } = target;
     for (const { start, text, references } of graph.declarationsOf(target)) {
       const resolved = references.flatMap((reference) => graph.resolve(reference, file) ?? []);
@@ -47,7 +47,7 @@ export function bundleDeclarations(
   });
   return {
     contract: `${[...names.imports(), ...declared].join('\n\n')}\n`,
-    entries: new Map(exported.map(([entry, all]) => [entry, entryText(all, graph, names)])),
+    entries: new Map(exported.map(([entry, all]) => [entry, formatEntry(all, graph, names)])),
   };
 }
 
@@ -56,7 +56,7 @@ export function bundleDeclarations(
  */
 function printDeclaration(
   text: string,
-  references: readonly Resolved[],
+  references: readonly ResolvedReference[],
   names: BundleNames,
 ): string {
   const printed = references
@@ -67,7 +67,11 @@ function printDeclaration(
   return printed.replace(/^(\/\*[\s\S]*?\*\/\n)?/, '$1export ');
 }
 
-function entryText(all: readonly Exported[], graph: DeclarationGraph, names: BundleNames): string {
+function formatEntry(
+  all: readonly ExportedName[],
+  graph: DeclarationGraph,
+  names: BundleNames,
+): string {
   const lines = all.map(({ name, target, isTypeOnly }) => {
     if (target.kind === 'outside') return `export { ${target.name} } from '${target.from}';`;
     const isType = isTypeOnly || graph.declarationsOf(target).every(({ isValue }) => !isValue);
@@ -84,8 +88,8 @@ class BundleNames {
   readonly #taken = new Set<string>();
   readonly #imports = new Set<string>();
 
-  nameOf(target: Target): string {
-    const known = this.#names.get(keyOf(target));
+  nameOf(target: NameTarget): string {
+    const known = this.#names.get(toTargetKey(target));
     if (known !== undefined) return known;
     let name = target.name;
     for (let count = 2; this.#taken.has(name); count += 1) name = `${target.name}${count}`;
@@ -94,9 +98,9 @@ class BundleNames {
   }
 
   /** Assigns this name to a declaration, unless the name or the declaration is already taken. */
-  give(target: Target, name: string): void {
-    if (this.#names.has(keyOf(target)) || this.#taken.has(name)) return;
-    this.#names.set(keyOf(target), name);
+  give(target: NameTarget, name: string): void {
+    if (this.#names.has(toTargetKey(target)) || this.#taken.has(name)) return;
+    this.#names.set(toTargetKey(target), name);
     this.#taken.add(name);
     if (target.kind === 'own') return;
     const what = target.name === name ? name : `${target.name} as ${name}`;

@@ -1,9 +1,9 @@
 import {
   type Declaration,
   type DeclarationModule,
-  type ForeignName,
+  type ImportedName,
+  parseDeclarations,
   type Reference,
-  readDeclarations,
 } from './declaration-module.ts';
 
 /** Reads and locates declaration files. Any unique string can identify a file. */
@@ -19,25 +19,25 @@ export interface DeclarationFiles {
 }
 
 /** What a name refers to: a declaration in a file, or an import from a package by other authors. */
-export type Target =
+export type NameTarget =
   | { readonly kind: 'own'; readonly file: string; readonly name: string }
   | { readonly kind: 'outside'; readonly from: string; readonly name: string };
 
-export function keyOf(target: Target): string {
+export function toTargetKey(target: NameTarget): string {
   return `${target.kind === 'own' ? target.file : target.from} ${target.name}`;
 }
 
-export interface Exported {
+export interface ExportedName {
   readonly name: string;
-  readonly target: Target;
+  readonly target: NameTarget;
   readonly isTypeOnly: boolean;
 }
 
 /** A reference in a declaration, and the target to which it resolves. */
-export interface Resolved {
+export interface ResolvedReference {
   readonly start: number;
   readonly end: number;
-  readonly target: Target;
+  readonly target: NameTarget;
 }
 
 /** Resolves names across declaration files; each file is read once. */
@@ -50,7 +50,7 @@ export class DeclarationGraph {
   }
 
   /** Returns all names that a file exports itself; throws if one of them is not declared. */
-  exportsOf(file: string): readonly Exported[] {
+  exportsOf(file: string): readonly ExportedName[] {
     const { exports, typesOnly } = this.#module(file);
     return [...exports.keys()].toSorted().map((name) => ({
       name,
@@ -59,12 +59,12 @@ export class DeclarationGraph {
     }));
   }
 
-  declarationsOf({ file, name }: Target & { readonly kind: 'own' }): readonly Declaration[] {
+  declarationsOf({ file, name }: NameTarget & { readonly kind: 'own' }): readonly Declaration[] {
     return this.#module(file).declarations.get(name) ?? [];
   }
 
   /** Resolves a reference; returns null for a built-in name such as `Promise`. */
-  resolve({ start, end, to, member }: Reference, file: string): Resolved | null {
+  resolve({ start, end, to, member }: Reference, file: string): ResolvedReference | null {
     const found = typeof to === 'string' ? this.#local(file, to) : to;
     if (found === null) return null;
     if ('kind' in found) return { start, end, target: found };
@@ -74,13 +74,13 @@ export class DeclarationGraph {
     return { start, end: member.end, target };
   }
 
-  #local(file: string, name: string): Target | ForeignName | null {
+  #local(file: string, name: string): NameTarget | ImportedName | null {
     const { declarations, imports } = this.#module(file);
     if (declarations.has(name)) return { kind: 'own', file, name };
     return imports.get(name) ?? null;
   }
 
-  #foreign({ module, name }: ForeignName, from: string): Target {
+  #foreign({ module, name }: ImportedName, from: string): NameTarget {
     const file = this.#files.locate(module, from);
     if (file !== undefined) return this.#exported(file, name);
     const path = this.#files.outside(module);
@@ -90,13 +90,13 @@ export class DeclarationGraph {
     );
   }
 
-  #exported(file: string, name: string): Target {
+  #exported(file: string, name: string): NameTarget {
     const found = this.#findExport(file, name, new Set());
     if (found === undefined) throw new Error(`${file} does not export ${name}.`);
     return found;
   }
 
-  #findExport(file: string, name: string, seen: Set<string>): Target | undefined {
+  #findExport(file: string, name: string, seen: Set<string>): NameTarget | undefined {
     if (seen.has(file)) return undefined;
     seen.add(file);
     const { exports, stars } = this.#module(file);
@@ -116,7 +116,7 @@ export class DeclarationGraph {
   }
 
   #module(file: string): DeclarationModule {
-    const known = this.#modules.get(file) ?? readDeclarations(file, this.#files.read(file));
+    const known = this.#modules.get(file) ?? parseDeclarations(file, this.#files.read(file));
     this.#modules.set(file, known);
     return known;
   }

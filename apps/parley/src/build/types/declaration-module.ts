@@ -8,7 +8,7 @@ import {
 } from 'oxc-parser';
 
 /** A name from another module: its name in that module, or `*` for all of its exports. */
-export interface ForeignName {
+export interface ImportedName {
   readonly module: string;
   readonly name: string;
 }
@@ -19,7 +19,7 @@ export interface Reference {
   readonly start: number;
   readonly end: number;
   /** A name in the module's scope, or a name from another module (`import('./x.ts').Name`). */
-  readonly to: string | ForeignName;
+  readonly to: string | ImportedName;
   /** The name after the first dot, if there is one: `core` in `z.core.$strict`. */
   readonly member: { readonly name: string; readonly end: number } | undefined;
 }
@@ -36,8 +36,8 @@ export interface Declaration {
 
 /** What a declaration file imports, exports and declares. */
 export interface DeclarationModule {
-  readonly imports: ReadonlyMap<string, ForeignName>;
-  readonly exports: ReadonlyMap<string, string | ForeignName>;
+  readonly imports: ReadonlyMap<string, ImportedName>;
+  readonly exports: ReadonlyMap<string, string | ImportedName>;
   /** The names that are exported as types only. */
   readonly typesOnly: ReadonlySet<string>;
   /** The modules whose exports are all re-exported. */
@@ -47,28 +47,28 @@ export interface DeclarationModule {
 }
 
 /** Parses a declaration file written by the compiler. */
-export function readDeclarations(file: string, text: string): DeclarationModule {
+export function parseDeclarations(file: string, text: string): DeclarationModule {
   const { program, comments, errors } = parseSync(file, text);
   const [error] = errors;
   if (error !== undefined) throw new Error(`${file} cannot be parsed: ${error.message}`);
   const module = {
-    imports: new Map<string, ForeignName>(),
-    exports: new Map<string, string | ForeignName>(),
+    imports: new Map<string, ImportedName>(),
+    exports: new Map<string, string | ImportedName>(),
     typesOnly: new Set<string>(),
     stars: [] as string[],
     declarations: new Map<string, Declaration[]>(),
   };
   for (const statement of program.body) {
-    if (statement.type === 'ImportDeclaration') readImport(statement, module.imports);
+    if (statement.type === 'ImportDeclaration') parseImport(statement, module.imports);
     else if (statement.type === 'ExportAllDeclaration') module.stars.push(statement.source.value);
     else if (statement.type === 'ExportNamedDeclaration' && statement.declaration === null) {
-      readExports(statement, module);
+      parseExports(statement, module);
     } else {
       const isExport = statement.type === 'ExportNamedDeclaration';
       const declared = isExport ? statement.declaration : statement;
       if (declared === null) continue;
-      const found = readDeclaration(text, statement, declared, comments);
-      for (const { name } of namesOf(declared)) {
+      const found = parseDeclaration(text, statement, declared, comments);
+      for (const { name } of listDeclaredNames(declared)) {
         module.declarations.set(name, [...(module.declarations.get(name) ?? []), found]);
         if (isExport) module.exports.set(name, name);
       }
@@ -79,11 +79,14 @@ export function readDeclarations(file: string, text: string): DeclarationModule 
 
 type Statement = Program['body'][number];
 type ExportStatement = Extract<Statement, { type: 'ExportNamedDeclaration' }>;
-type Named = { readonly name: string } | { readonly value: string };
+type ModuleExportName = { readonly name: string } | { readonly value: string };
 
-const nameIn = (named: Named): string => ('name' in named ? named.name : named.value);
+const nameIn = (named: ModuleExportName): string => ('name' in named ? named.name : named.value);
 
-function readImport({ source, specifiers }: ImportDeclaration, imports: Map<string, ForeignName>) {
+function parseImport(
+  { source, specifiers }: ImportDeclaration,
+  imports: Map<string, ImportedName>,
+) {
   for (const specifier of specifiers) {
     const names = {
       ImportSpecifier: () => nameIn('imported' in specifier ? specifier.imported : specifier.local),
@@ -94,12 +97,12 @@ function readImport({ source, specifiers }: ImportDeclaration, imports: Map<stri
   }
 }
 
-function readExports(
+function parseExports(
   { source, specifiers, exportKind }: ExportStatement,
   {
     exports,
     typesOnly,
-  }: { readonly exports: Map<string, string | ForeignName>; readonly typesOnly: Set<string> },
+  }: { readonly exports: Map<string, string | ImportedName>; readonly typesOnly: Set<string> },
 ): void {
   for (const specifier of specifiers) {
     const name = nameIn(specifier.exported);
@@ -114,7 +117,7 @@ interface Span {
   readonly end: number;
 }
 
-function namesOf(declared: Node): readonly (Span & { readonly name: string })[] {
+function listDeclaredNames(declared: Node): readonly (Span & { readonly name: string })[] {
   if (declared.type === 'VariableDeclaration') {
     return declared.declarations.flatMap(({ id }) => (id.type === 'Identifier' ? [id] : []));
   }
@@ -124,7 +127,7 @@ function namesOf(declared: Node): readonly (Span & { readonly name: string })[] 
 
 const TYPES: ReadonlySet<string> = new Set(['TSInterfaceDeclaration', 'TSTypeAliasDeclaration']);
 
-function readDeclaration(
+function parseDeclaration(
   text: string,
   statement: Span,
   declared: Node,
@@ -135,12 +138,12 @@ function readDeclaration(
   const head =
     isAbove && comment.type === 'Block' ? `${text.slice(comment.start, comment.end)}\n` : '';
   const shift = declared.start - head.length;
-  const found: Reference[] = namesOf(declared).map(({ start, name }) => {
+  const found: Reference[] = listDeclaredNames(declared).map(({ start, name }) => {
     // The parser includes the type in the span of a variable's name.
     const end = start + name.length;
     return { start: start - shift, end: end - shift, to: name, member: undefined };
   });
-  for (const one of referencesIn(declared)) {
+  for (const one of listReferences(declared)) {
     const member = one.member && { ...one.member, end: one.member.end - shift };
     found.push({ ...one, start: one.start - shift, end: one.end - shift, member });
   }
@@ -153,11 +156,11 @@ function readDeclaration(
 }
 
 /** Finds the names in a declaration that refer to something outside it. */
-function referencesIn(declared: Node): readonly Reference[] {
+function listReferences(declared: Node): readonly Reference[] {
   const found: Reference[] = [];
   const parameters = new Set<string>();
   const note = (node: Node): void => {
-    const [first, second] = pathOf(node);
+    const [first, second] = listPathNames(node);
     if (first === undefined) return;
     const member = second && { name: second.name, end: second.end };
     found.push({ start: first.start, end: first.end, to: first.name, member });
@@ -171,7 +174,7 @@ function referencesIn(declared: Node): readonly Reference[] {
     TSClassImplements: ({ expression }) => note(expression),
     ClassDeclaration: ({ superClass }) => superClass && note(superClass),
     TSImportType({ start, source, qualifier }) {
-      const [first] = qualifier === null ? [] : pathOf(qualifier);
+      const [first] = qualifier === null ? [] : listPathNames(qualifier);
       if (first === undefined) throw new Error(`import('${source.value}') names nothing.`);
       const to = { module: source.value, name: first.name };
       found.push({ start, end: first.end, to, member: undefined });
@@ -188,9 +191,10 @@ function referencesIn(declared: Node): readonly Reference[] {
 }
 
 /** The names of `a.b.c`, each with its position. */
-function pathOf(node: Node): readonly (Span & { readonly name: string })[] {
+function listPathNames(node: Node): readonly (Span & { readonly name: string })[] {
   if (node.type === 'Identifier') return [node];
-  if (node.type === 'TSQualifiedName') return [...pathOf(node.left), node.right];
-  if (node.type === 'MemberExpression') return [...pathOf(node.object), ...pathOf(node.property)];
+  if (node.type === 'TSQualifiedName') return [...listPathNames(node.left), node.right];
+  if (node.type === 'MemberExpression')
+    return [...listPathNames(node.object), ...listPathNames(node.property)];
   return [];
 }

@@ -5,7 +5,7 @@ import { type Node, parseSync, Visitor } from 'oxc-parser';
  * compiler omits them: `channel: z.ZodString` does not say what the value means.
  */
 export function documentMembers(declarations: string, source: string): string {
-  const comments = commentsOfSchemas(source);
+  const comments = collectSchemaComments(source);
   const inserted: { readonly at: number; readonly text: string }[] = [];
   const { program } = parseSync('declarations.d.ts', declarations);
   new Visitor({
@@ -22,14 +22,17 @@ export function documentMembers(declarations: string, source: string): string {
       declarations,
     );
 
-  function annotate(type: Node, fields: Fields): void {
-    const literal = literalWith(type, fields);
+  function annotate(type: Node, fields: DocumentedFields): void {
+    const literal = findLiteralWithFields(type, fields);
     for (const member of literal?.members ?? []) {
       if (member.type !== 'TSPropertySignature' || member.key.type !== 'Identifier') continue;
       const field = fields.get(member.key.name);
       if (field?.comment !== undefined) {
         const indent = /[ \t]*$/.exec(declarations.slice(0, member.start))?.[0] ?? '';
-        inserted.push({ at: member.start, text: `${indented(field.comment, indent)}\n${indent}` });
+        inserted.push({
+          at: member.start,
+          text: `${indentComment(field.comment, indent)}\n${indent}`,
+        });
       }
       if (field?.fields !== undefined && member.typeAnnotation) {
         annotate(member.typeAnnotation, field.fields);
@@ -39,22 +42,22 @@ export function documentMembers(declarations: string, source: string): string {
 }
 
 /** The documented fields of an object in the source, keyed by name. */
-type Fields = ReadonlyMap<string, Field>;
-interface Field {
+type DocumentedFields = ReadonlyMap<string, DocumentedField>;
+interface DocumentedField {
   readonly comment: string | undefined;
   /** The fields of the value, if it contains an object. */
-  readonly fields: Fields | undefined;
+  readonly fields: DocumentedFields | undefined;
 }
 
-function commentsOfSchemas(source: string): ReadonlyMap<string, Fields> {
+function collectSchemaComments(source: string): ReadonlyMap<string, DocumentedFields> {
   const { program, comments } = parseSync('source.ts', source);
   const commentBefore = (start: number): string | undefined => {
     const found = comments.findLast(({ end }) => end <= start);
     const isNear = found !== undefined && source.slice(found.end, start).trim() === '';
     return isNear && found.value.startsWith('*') ? `/*${found.value}*/` : undefined;
   };
-  const schemas = new Map<string, Fields>();
-  const fieldsOf = (value: Node): Fields | undefined => {
+  const schemas = new Map<string, DocumentedFields>();
+  const fieldsOf = (value: Node): DocumentedFields | undefined => {
     const object = findInCalls(value, (node) =>
       node.type === 'ObjectExpression' ? node : undefined,
     );
@@ -64,7 +67,7 @@ function commentsOfSchemas(source: string): ReadonlyMap<string, Fields> {
         node.type === 'Identifier' ? schemas.get(node.name) : undefined,
       );
     }
-    const named = object.properties.flatMap((property): [string, Field][] => {
+    const named = object.properties.flatMap((property): [string, DocumentedField][] => {
       if (property.type !== 'Property' || property.key.type !== 'Identifier') return [];
       const { start, key } = property;
       return [[key.name, { comment: commentBefore(start), fields: fieldsOf(property.value) }]];
@@ -94,7 +97,7 @@ function findInCalls<Found>(
 }
 
 /** The type literal in `z.ZodOptional<z.ZodObject<{ … }>>` that has these fields. */
-function literalWith(type: Node, fields: Fields): LiteralNode | undefined {
+function findLiteralWithFields(type: Node, fields: DocumentedFields): LiteralNode | undefined {
   if (type.type === 'TSTypeLiteral') {
     const names = type.members.map((member) =>
       member.type === 'TSPropertySignature' && member.key.type === 'Identifier'
@@ -103,13 +106,15 @@ function literalWith(type: Node, fields: Fields): LiteralNode | undefined {
     );
     return [...fields.keys()].every((name) => names.includes(name)) ? type : undefined;
   }
-  if (type.type === 'TSTypeAnnotation') return literalWith(type.typeAnnotation, fields);
+  if (type.type === 'TSTypeAnnotation') return findLiteralWithFields(type.typeAnnotation, fields);
   if (type.type !== 'TSTypeReference') return undefined;
   const inside = type.typeArguments?.params ?? [];
-  return inside.map((one) => literalWith(one, fields)).find((found) => found !== undefined);
+  return inside
+    .map((one) => findLiteralWithFields(one, fields))
+    .find((found) => found !== undefined);
 }
 
 /** Formats a comment with each line at this indent. */
-function indented(comment: string, indent: string): string {
+function indentComment(comment: string, indent: string): string {
   return comment.replaceAll(/\n\s*/g, `\n${indent} `);
 }

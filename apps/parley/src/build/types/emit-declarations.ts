@@ -15,22 +15,22 @@ const compilerIn = (root: string): string => join(root, 'node_modules/.bin/tsc')
 export function emitDeclarations(root: string, sources: readonly string[], folder: string) {
   const ofApps = sources.filter((source) => source.startsWith('apps/'));
   const others = sources.filter((source) => !ofApps.includes(source));
-  compile(root, folder, others, {});
-  compile(
+  runCompiler(root, folder, others, {});
+  runCompiler(
     root,
     folder,
-    ofApps.flatMap((source) => filesBeside(root, source)),
+    ofApps.flatMap((source) => listSiblingFiles(root, source)),
     { noResolve: true },
   );
   const emitted = (source: string): string => join(folder, declarationOf(source));
   const missing = sources.find((source) => !existsSync(emitted(source)));
   if (missing !== undefined) throw new Error(`The compiler did not write types for ${missing}.`);
-  return { files: emittedFiles(root, folder), emitted };
+  return { files: collectEmittedFiles(root, folder), emitted };
 }
 
 const declarationOf = (source: string): string => source.replace(/\.ts$/, '.d.ts');
 
-function filesBeside(root: string, source: string): string[] {
+function listSiblingFiles(root: string, source: string): string[] {
   const folder = dirname(source);
   return readdirSync(join(root, folder))
     .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
@@ -41,12 +41,14 @@ function filesBeside(root: string, source: string): string[] {
  * The compiler reports types that cannot be written down as errors. If the published types need one
  * of these, bundling fails; otherwise the error does not matter.
  */
-function compile(root: string, folder: string, sources: readonly string[], how: object): void {
+function runCompiler(root: string, folder: string, sources: readonly string[], how: object): void {
   const config = join(folder, 'tsconfig.json');
   const compilerOptions = {
     ...{ noEmit: false, declaration: true, emitDeclarationOnly: true, noCheck: true, ...how },
     ...{ outDir: folder, rootDir: root, typeRoots: [join(root, 'node_modules/@types')] },
-    paths: Object.fromEntries([...workspaceModules(root)].map(([name, file]) => [name, [file]])),
+    paths: Object.fromEntries(
+      [...listWorkspaceModules(root)].map(([name, file]) => [name, [file]]),
+    ),
   };
   const files = sources.map((source) => join(root, source));
   const settings = { extends: join(root, 'tsconfig.json'), compilerOptions, files, include: [] };
@@ -56,7 +58,7 @@ function compile(root: string, folder: string, sources: readonly string[], how: 
 }
 
 /** The modules of Parley's packages, such as `@parley/core/timeline`, and their sources. */
-export function workspaceModules(root: string): ReadonlyMap<string, string> {
+export function listWorkspaceModules(root: string): ReadonlyMap<string, string> {
   const packages = join(root, 'packages');
   const found = readdirSync(packages).flatMap((name) => {
     const folder = join(packages, name);
@@ -69,8 +71,8 @@ export function workspaceModules(root: string): ReadonlyMap<string, string> {
   return new Map(found);
 }
 
-function emittedFiles(root: string, folder: string): DeclarationFiles {
-  const modules = workspaceModules(root);
+function collectEmittedFiles(root: string, folder: string): DeclarationFiles {
+  const modules = listWorkspaceModules(root);
   return {
     read(file) {
       const source = join(root, relative(folder, file)).replace(/\.d\.ts$/, '.ts');

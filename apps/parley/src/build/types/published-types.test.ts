@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { bundleDeclarations } from './bundle-declarations.ts';
-import { emitDeclarations, workspaceModules } from './emit-declarations.ts';
+import { emitDeclarations, listWorkspaceModules } from './emit-declarations.ts';
 
 const ROOT = join(import.meta.dirname, '../../../../..');
 const FACE = 'packages/plugins/src/public.ts';
@@ -68,7 +68,7 @@ it('[U06] [P16] the published types match the sources in both directions', () =>
   );
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   const paths = Object.fromEntries(
-    [...workspaceModules(ROOT)].map(([name, file]) => [
+    [...listWorkspaceModules(ROOT)].map(([name, file]) => [
       name,
       [join(folder, file.slice(ROOT.length + 1))],
     ]),

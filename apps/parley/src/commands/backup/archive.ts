@@ -23,12 +23,12 @@ const MAX_WHOLE_BYTES = 512 * 1024 * 1024;
  * The content of `end.json`, the last entry of a backup. A backup is damaged if `end.json` is
  * missing or its totals do not match.
  */
-const ArchiveEnd = z.object({
+const ArchiveTrailer = z.object({
   entries: z.int(),
   /** The hash over the names and contents of all previous entries, in hexadecimal. */
   sha256: z.string(),
 });
-type ArchiveEnd = z.infer<typeof ArchiveEnd>;
+type ArchiveTrailer = z.infer<typeof ArchiveTrailer>;
 
 /**
  * A file in the backup archive. Its content must be read before the next entry is requested;
@@ -98,8 +98,8 @@ async function* readEntries(bytes: ByteReader): AsyncGenerator<ArchiveEntry> {
     extended = undefined;
     const content = hashEntry(bytes, name, size, (chunk) => hash.update(chunk));
     if (name === 'end.json') {
-      compareEnd(
-        ArchiveEnd.parse(JSON.parse((await content.whole()).toString())),
+      verifyTrailer(
+        ArchiveTrailer.parse(JSON.parse((await content.whole()).toString())),
         entries,
         hash.digest('hex'),
       );
@@ -146,7 +146,7 @@ function computePadding(size: number): number {
   return (BLOCK - (size % BLOCK)) % BLOCK;
 }
 
-function compareEnd(end: ArchiveEnd, entries: number, sha256: string): void {
+function verifyTrailer(end: ArchiveTrailer, entries: number, sha256: string): void {
   if (end.entries !== entries) throw new Error(`it has ${entries} of ${end.entries} entries`);
   if (end.sha256 !== sha256) throw new Error('its content does not match its checksum');
 }

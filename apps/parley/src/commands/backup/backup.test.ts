@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { scaleRuns } from '@parley/core/testing';
+import { scaleRunCount } from '@parley/core/testing';
 import { openStore } from '@parley/store';
 import { list } from 'tar';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
@@ -25,11 +25,11 @@ import { readSettings } from '../../settings.ts';
 import { writeArchive } from './archive.ts';
 import { runBackup } from './backup.ts';
 import { checkBackup, listWorkspaceFolders } from './contents.ts';
-import { makeBackup } from './make-backup.ts';
-import { refuseInterruptedRestore } from './put-in-place.ts';
-import { type RestoreOrder, restoreBackup } from './restore-backup.ts';
+import { createBackup } from './make-backup.ts';
+import { assertNoInterruptedRestore } from './put-in-place.ts';
+import { type RestoreOptions, restoreBackup } from './restore-backup.ts';
 import { describeRestore } from './restore-text.ts';
-import { openWorkFolder, removeLeftovers } from './work-folder.ts';
+import { openWorkFolder, removeAbandonedFolders } from './work-folder.ts';
 
 const NOW = Date.UTC(2026, 10, 22, 10, 0, 0);
 const LONG = `${'a-long-name-'.repeat(12)}.md`;
@@ -66,7 +66,7 @@ describe('a backup', () => {
   it('reports the paths that were left out', async () => {
     await fill(folder);
     symlinkSync('/etc/hostname', join(folder.workspace, 'link.md'));
-    const done = await makeBackup(orderOf(join(root, 'b.tar.gz')));
+    const done = await createBackup(orderOf(join(root, 'b.tar.gz')));
     expect(done.leftOut).toEqual([join(folder.workspace, 'link.md')]);
   });
 
@@ -83,9 +83,9 @@ describe('a backup', () => {
     try {
       await once(writer, 'spawn');
       // The background program keeps one core busy, so fewer rounds run on a slow machine.
-      for (let nth = 0; nth < scaleRuns(5); nth += 1) {
+      for (let nth = 0; nth < scaleRunCount(5); nth += 1) {
         const file = join(root, `${nth}.tar.gz`);
-        await makeBackup(orderOf(file));
+        await createBackup(orderOf(file));
         expect(await checkBackup(file)).toMatchObject({ hasSettings: true });
       }
     } finally {
@@ -97,12 +97,12 @@ describe('a backup', () => {
   it('does not overwrite a file, and does not leave a partial file when it fails', async () => {
     const file = await backup();
     const before = readFileSync(file);
-    await expect(makeBackup(orderOf(file))).rejects.toMatchObject({ code: 'backup-exists' });
+    await expect(createBackup(orderOf(file))).rejects.toMatchObject({ code: 'backup-exists' });
     expect(readFileSync(file)).toEqual(before);
     rmSync(join(folder.path, 'parley.db'));
-    const nothing = makeBackup(orderOf(join(root, 'none.tar.gz')));
+    const nothing = createBackup(orderOf(join(root, 'none.tar.gz')));
     await expect(nothing).rejects.toMatchObject({ code: 'database-missing' });
-    const nowhere = makeBackup({ ...orderOf(join(root, 'no', 'b.tar.gz')) });
+    const nowhere = createBackup({ ...orderOf(join(root, 'no', 'b.tar.gz')) });
     await expect(nowhere).rejects.toThrow();
     expect(readdirSync(root).toSorted()).toEqual(['b.tar.gz', 'data']);
   });
@@ -145,7 +145,7 @@ describe('restoring', () => {
       writeFileSync(join(place, 'MEMORY.md'), place);
     }
     const file = join(root, 'b.tar.gz');
-    await makeBackup(orderOf(file));
+    await createBackup(orderOf(file));
     for (const place of [far, near]) writeFileSync(join(place, 'MEMORY.md'), 'later');
     const { aside } = await restore(file, {});
     for (const place of [far, near])
@@ -211,7 +211,7 @@ describe('restoring', () => {
     const model = `provider: anthropic, model: m, apiKey: "${reference}"`;
     writeFileSync(folder.settingsFile, `model: { ${model} }\n`);
     const file = join(root, 'b.tar.gz');
-    await makeBackup(orderOf(file));
+    await createBackup(orderOf(file));
     expect(namesIn(file).filter((name) => name.includes('secrets'))).toEqual([]);
     const elsewhere = locateDataFolder(join(root, 'elsewhere'), {});
     const done = await restore(file, { folder: elsewhere });
@@ -233,7 +233,7 @@ describe('restoring', () => {
     await fill(folder);
     const file = join(root, 'interrupted.tar.gz');
     const ended = new AbortController();
-    const making = makeBackup({ ...orderOf(file), signal: ended.signal });
+    const making = createBackup({ ...orderOf(file), signal: ended.signal });
     ended.abort();
     await expect(making).rejects.toMatchObject({ code: 'backup-unwritable' });
     expect(readdirSync(root)).toEqual(['data']);
@@ -247,7 +247,7 @@ describe('restoring', () => {
     mkdirSync(left);
     writeFileSync(join(left, 'part'), part);
     writeFileSync(part, 'half');
-    await makeBackup(orderOf(join(root, 'next.tar.gz')));
+    await createBackup(orderOf(join(root, 'next.tar.gz')));
     expect([existsSync(part), existsSync(left)]).toEqual([false, false]);
   });
 
@@ -259,7 +259,7 @@ describe('restoring', () => {
     writeFileSync(join(left, 'part'), part);
     writeFileSync(part, 'half');
     using living = openWorkFolder(folder.path, 'restoring-');
-    removeLeftovers(folder.path);
+    removeAbandonedFolders(folder.path);
     expect([existsSync(part), existsSync(left), existsSync(living.path)]).toEqual([
       false,
       false,
@@ -310,14 +310,14 @@ describe('restoring', () => {
     renameSync(folder.workspace, join(aside, 'workspace'));
     const had = ['parley.db', 'parley.db-files', 'workspace', 'profiles', 'skills'];
     writeFileSync(folder.restoreMarker, JSON.stringify({ aside, had }));
-    expect(() => refuseInterruptedRestore(folder)).toThrow(
+    expect(() => assertNoInterruptedRestore(folder)).toThrow(
       expect.objectContaining({
         code: 'restore-unfinished',
         message: expect.stringMatching(/restore FILE.*before-restore-1/s),
       }),
     );
     expect(await restore(file, {})).toMatchObject({ aside, carried: { messages: 1 } });
-    refuseInterruptedRestore(folder);
+    assertNoInterruptedRestore(folder);
     expect(await valueIn(folder)).toBe('before');
     expect(readFileSync(join(folder.workspace, 'SOUL.md'), 'utf8')).toBe('soul');
     expect(await valueIn({ storeUrl: `sqlite:${join(aside, 'parley.db')}` })).toBe('after');
@@ -334,7 +334,7 @@ describe('restoring', () => {
   it('completes a restore that was interrupted under 0.1.0', async () => {
     const file = await backup();
     writeFileSync(folder.restoreMarker, '{"file": "/b.tar.gz", "exchanges": []}');
-    expect(() => refuseInterruptedRestore(folder)).toThrow('was interrupted');
+    expect(() => assertNoInterruptedRestore(folder)).toThrow('was interrupted');
     await restore(file, {});
     expect(existsSync(folder.restoreMarker)).toBe(false);
   });
@@ -424,7 +424,7 @@ function namesIn(file: string): string[] {
 async function backup(): Promise<string> {
   await fill(folder);
   const file = join(root, 'b.tar.gz');
-  await makeBackup(orderOf(file));
+  await createBackup(orderOf(file));
   return file;
 }
 
@@ -434,7 +434,7 @@ async function fill({ path, workspace, settingsFile }: DataFolder): Promise<void
   writeFileSync(settingsFile, 'model: offline\n');
   writeFileSync(join(path, 'token'), 'secret');
   writeFileSync(join(workspace, 'SOUL.md'), 'soul');
-  writeFileSync(join(workspace, 'notes', LONG), 'x'.repeat(scaleRuns(3_000_000)));
+  writeFileSync(join(workspace, 'notes', LONG), 'x'.repeat(scaleRunCount(3_000_000)));
   writeFileSync(join(workspace, 'empty.md'), '');
   writeFileSync(join(workspace, 'bytes'), Buffer.from([0, 255, 10]));
   writeFileSync(join(path, 'profiles', 'mine.yaml'), 'layout: lab\n');
@@ -480,7 +480,7 @@ function orderOf(file: string) {
   return { file, database, settingsFile, workspaces, dataFolder, clock: () => NOW };
 }
 
-async function restore(file: string, more: Partial<RestoreOrder>) {
+async function restore(file: string, more: Partial<RestoreOptions>) {
   const backup = await checkBackup(file);
   const order = { backup, folder, env: {}, clock: () => NOW, unfinished: 'hold' as const };
   return restoreBackup({ ...order, withSettings: false, ...more });

@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
-import { formatCounted, systemTime } from '@parley/core';
+import { pluralize, systemTime } from '@parley/core';
 import type { CliContext } from '../../cli.ts';
 import { readSettings } from '../../settings.ts';
 import { abortOnSignal } from '../../terminal/interrupt.ts';
 import { BackupError } from './archive.ts';
 import { listWorkspaceFolders } from './contents.ts';
-import { makeBackup } from './make-backup.ts';
+import { createBackup } from './make-backup.ts';
 
 /**
  * `parley backup FILE`: reads the database directly, so it does not disturb a running gateway. A
@@ -18,7 +18,7 @@ export async function runBackup({ folder, env, print }: CliContext, name: string
   const file = resolve(name);
   const ended = new AbortController();
   using interrupted = abortOnSignal(ended);
-  const making = makeBackup({
+  const making = createBackup({
     file,
     database: folder.storeUrl.slice('sqlite:'.length),
     settingsFile: folder.settingsFile,
@@ -36,7 +36,7 @@ export async function runBackup({ folder, env, print }: CliContext, name: string
     return 130;
   }
   const size = (done.bytes / 1_000_000).toFixed(1);
-  print(`${file}: the database and ${formatCounted(done.files, 'file')}, ${size} MB.`);
+  print(`${file}: the database and ${pluralize(done.files, 'file')}, ${size} MB.`);
   for (const path of done.leftOut)
     print(`Left out because it is neither a file nor a folder: ${path}`);
   print(SECRETS);

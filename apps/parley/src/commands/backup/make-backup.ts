@@ -23,9 +23,9 @@ import {
   FORMAT,
   type NamedFolder,
 } from './contents.ts';
-import { openWorkFolder, removeLeftovers } from './work-folder.ts';
+import { openWorkFolder, removeAbandonedFolders } from './work-folder.ts';
 
-interface BackupOrder {
+interface BackupOptions {
   readonly file: string;
   /** The path of the SQLite file. */
   readonly database: string;
@@ -42,7 +42,7 @@ interface BackupOrder {
  * its final name only when it is complete. If it throws BackupError, StoreError or CliError, no
  * file is left behind.
  */
-export async function makeBackup(order: BackupOrder) {
+export async function createBackup(order: BackupOptions) {
   const { file, database, dataFolder } = order;
   if (existsSync(file)) {
     throw new BackupError('backup-exists', `${file} already exists. Choose another file name.`);
@@ -50,7 +50,7 @@ export async function makeBackup(order: BackupOrder) {
   if (!existsSync(database)) {
     throw new CliError('database-missing', `There is no database to back up at ${database}.`);
   }
-  removeLeftovers(dataFolder);
+  removeAbandonedFolders(dataFolder);
   const part = `${file}.part`;
   rmSync(part, { force: true });
   using work = openWorkFolder(dataFolder, 'backing-up-');
@@ -83,7 +83,7 @@ export async function makeBackup(order: BackupOrder) {
 
 async function fillArchive(
   archive: ArchiveWriter,
-  { settingsFile, workspaces, dataFolder, clock, signal }: BackupOrder,
+  { settingsFile, workspaces, dataFolder, clock, signal }: BackupOptions,
   steps: readonly number[],
   database: readonly NamedFile[],
 ) {
@@ -123,7 +123,7 @@ async function addFiles(
   let files = 0;
   const leftOut: string[] = [];
   const addFolder = async ({ name, path }: NamedFolder): Promise<void> => {
-    for (const entry of readEntriesOf(path)) {
+    for (const entry of listFolderEntries(path)) {
       const inside = { name: `${name}/${entry.name}`, path: join(path, entry.name) };
       if (entry.isDirectory()) await addFolder(inside);
       else if (!entry.isFile()) leftOut.push(inside.path);
@@ -135,7 +135,7 @@ async function addFiles(
 }
 
 /** Lists the entries of a folder, sorted; empty if the folder does not exist. */
-function readEntriesOf(path: string): readonly Dirent[] {
+function listFolderEntries(path: string): readonly Dirent[] {
   try {
     const entries = readdirSync(path, { withFileTypes: true });
     return entries.toSorted((a, b) => (a.name < b.name ? -1 : 1));
@@ -155,7 +155,7 @@ async function addFile(
   signal: AbortSignal | undefined,
 ): Promise<boolean> {
   signal?.throwIfAborted();
-  const file = await openPresent(path);
+  const file = await openIfExists(path);
   if (file === null) return false;
   try {
     const { size, mtime } = await file.stat();
@@ -170,7 +170,7 @@ async function addFile(
  * Opens a file; returns null if it no longer exists, for example because an atomic write has just
  * renamed it.
  */
-async function openPresent(path: string): Promise<FileHandle | null> {
+async function openIfExists(path: string): Promise<FileHandle | null> {
   try {
     return await open(path);
   } catch (error) {

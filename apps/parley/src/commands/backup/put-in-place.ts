@@ -46,7 +46,7 @@ export function readRestoreMarker({ restoreMarker }: DataFolder): RestoreMarker 
 }
 
 /** Throws BackupError if an interrupted restore has replaced only part of the data folder. */
-export function refuseInterruptedRestore(folder: DataFolder): void {
+export function assertNoInterruptedRestore(folder: DataFolder): void {
   if (!existsSync(folder.restoreMarker)) return;
   const aside = readRestoreMarker(folder)?.aside ?? join(folder.path, 'before-restore-…');
   throw new BackupError(
@@ -61,7 +61,7 @@ export function refuseInterruptedRestore(folder: DataFolder): void {
  * killed, Parley does not start with the mixed state, and the next restore continues with the same
  * folder. At every moment, either the complete old database or the complete new one is in place.
  */
-export function replaceAll(
+export function replaceFiles(
   folder: DataFolder,
   replacements: readonly Replacement[],
   aside: string,
@@ -85,14 +85,14 @@ function replaceInPlace({ name, path, staged }: Replacement, { aside, had }: Res
   const isOld = had.includes(name) && !existsSync(kept);
   if (existsSync(path)) {
     // The old file keeps both names until the new file replaces it, so the path always exists.
-    if (isOld && staged !== null && statSync(path).isFile()) keepFile(path, kept);
+    if (isOld && staged !== null && statSync(path).isFile()) preserveFile(path, kept);
     else if (isOld) movePath(path, kept);
     else if (staged === null || !statSync(path).isFile()) removeContents(path);
   }
   if (staged !== null) movePath(staged, path);
 }
 
-function keepFile(path: string, kept: string): void {
+function preserveFile(path: string, kept: string): void {
   mkdirSync(dirname(kept), { recursive: true, mode: 0o700 });
   try {
     linkSync(path, kept);

@@ -6,9 +6,9 @@ import type { Clock } from '@parley/core';
 import {
   carryOverFile,
   copyToPostgres,
-  createFromRows,
-  prepareRestored,
-  refuseUsedPostgres,
+  createDatabaseFromRows,
+  prepareRestoredDatabase,
+  refuseNonEmptyPostgres,
 } from '@parley/store/backup';
 import { CliError, createDataFolder, type DataFolder, lockDataFolder } from '../../data-folder.ts';
 import { READ_SO_FAR } from '../../database-mark.ts';
@@ -27,12 +27,12 @@ import {
   finishReplacing,
   type Replacement,
   readRestoreMarker,
-  replaceAll,
+  replaceFiles,
 } from './put-in-place.ts';
-import type { RestoreDone } from './restore-text.ts';
-import { openWorkFolder, removeLeftovers } from './work-folder.ts';
+import type { RestoreResult } from './restore-text.ts';
+import { openWorkFolder, removeAbandonedFolders } from './work-folder.ts';
 
-export interface RestoreOrder {
+export interface RestoreOptions {
   readonly backup: CheckedBackup;
   readonly folder: DataFolder;
   readonly env: NodeJS.ProcessEnv;
@@ -56,10 +56,10 @@ export interface RestoreOrder {
  * the end. If it throws BackupError, StoreError or CliError, nothing was changed unless the message
  * says otherwise.
  */
-export async function restoreBackup(order: RestoreOrder): Promise<RestoreDone> {
+export async function restoreBackup(order: RestoreOptions): Promise<RestoreResult> {
   const { backup, folder, env, clock, unfinished, endGateway } = order;
   createDataFolder(folder);
-  removeLeftovers(folder.path);
+  removeAbandonedFolders(folder.path);
   using work = openWorkFolder(folder.path, 'restoring-');
   const usedSettings =
     backup.hasSettings && (order.withSettings || !existsSync(folder.settingsFile));
@@ -71,8 +71,13 @@ export async function restoreBackup(order: RestoreOrder): Promise<RestoreDone> {
   const database = join(work.path, DATABASE_NAME);
   const { manifest } = backup;
   if (manifest.format === 1)
-    await createFromRows(database, manifest, readBackupRows(backup.file, manifest), clock);
-  const held = await prepareRestored({ path: database, clock, unfinished, forget: READ_SO_FAR });
+    await createDatabaseFromRows(database, manifest, readBackupRows(backup.file, manifest), clock);
+  const held = await prepareRestoredDatabase({
+    path: database,
+    clock,
+    unfinished,
+    forget: READ_SO_FAR,
+  });
   const loaded = readSettings(
     { ...folder, settingsFile },
     env,
@@ -80,7 +85,7 @@ export async function restoreBackup(order: RestoreOrder): Promise<RestoreDone> {
     createMissingKey(folder),
   );
   const { url } = loaded.settings.store;
-  if (url !== undefined) await refuseUsedPostgres(url);
+  if (url !== undefined) await refuseNonEmptyPostgres(url);
   await endGateway?.();
   const lock = await lockWhenFree(folder, endGateway === undefined ? 0 : ENDS_WITHIN_MS);
   try {
@@ -113,27 +118,27 @@ function createMissingKey(folder: DataFolder): (file: string) => string | undefi
  * over, unless the target is PostgreSQL, which must be empty.
  */
 async function replaceState(
-  { folder, clock, unfinished }: RestoreOrder,
+  { folder, clock, unfinished }: RestoreOptions,
   database: string,
   url: string | undefined,
   others: readonly Replacement[],
-): Promise<Pick<RestoreDone, 'carried' | 'aside'>> {
+): Promise<Pick<RestoreResult, 'carried' | 'aside'>> {
   const aside =
     readRestoreMarker(folder)?.aside ?? join(folder.path, `before-restore-${formatStamp(clock())}`);
   // An interrupted restore may already have moved the old database aside.
   const moved = join(aside, DATABASE_NAME);
   const before = existsSync(moved) ? moved : getDatabasePath(folder);
-  let carried: RestoreDone['carried'] = null;
+  let carried: RestoreResult['carried'] = null;
   if (url === undefined) {
     if (existsSync(before)) {
       carried = await carryOverFile(database, before, { unfinished, forget: READ_SO_FAR });
     }
-    replaceAll(folder, [...listDatabaseFiles(folder, database), ...others], aside);
+    replaceFiles(folder, [...listDatabaseFiles(folder, database), ...others], aside);
   } else {
     const all = [...listDatabaseFiles(folder, null), ...others];
     // The files are replaced before the database commit, while the marker file keeps other
     // processes from starting.
-    await copyToPostgres(database, url, clock, () => replaceAll(folder, all, aside));
+    await copyToPostgres(database, url, clock, () => replaceFiles(folder, all, aside));
   }
   finishReplacing(folder);
   return { carried, aside: existsSync(aside) ? aside : null };

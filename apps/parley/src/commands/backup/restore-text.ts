@@ -1,5 +1,5 @@
-import { formatCounted } from '@parley/core';
-import type { CarryOverResult, HeldBack } from '@parley/store/backup';
+import { pluralize } from '@parley/core';
+import type { CarryOverResult, HeldWorkCounts } from '@parley/store/backup';
 import { type DataFolder, formatCommandLine } from '../../data-folder.ts';
 import { formatMinute } from '../../terminal/text.ts';
 import type { CheckedBackup } from './contents.ts';
@@ -14,7 +14,7 @@ export function describePlan(
   folder: DataFolder,
 ): string {
   return [
-    `The backup was made at ${formatMinute(manifest.madeAt)} UTC by Parley ${manifest.parley}. It contains the database and ${formatCounted(files, 'file')}.`,
+    `The backup was made at ${formatMinute(manifest.madeAt)} UTC by Parley ${manifest.parley}. It contains the database and ${pluralize(files, 'file')}.`,
     `Restoring it replaces the database, workspaces and profiles in ${folder.path}. The current files are moved aside, not deleted.`,
     ...(pid === null
       ? []
@@ -27,9 +27,9 @@ export function describePlan(
   ].join('\n');
 }
 
-export interface RestoreDone {
+export interface RestoreResult {
   readonly backup: CheckedBackup;
-  readonly held: HeldBack;
+  readonly held: HeldWorkCounts;
   /** The unfinished work that was carried over; null if no database was replaced. */
   readonly carried: CarryOverResult | null;
   /** Whether the settings were restored from the backup. */
@@ -41,25 +41,25 @@ export interface RestoreDone {
 }
 
 /** Describes the result of a restore and the next steps. */
-export function describeRestore(done: RestoreDone, folder: DataFolder): string {
+export function describeRestore(done: RestoreResult, folder: DataFolder): string {
   const { backup, held, aside, carried } = done;
   const gone = carried?.kind === 'carried' ? carried.letters : { unanswered: 0, uncertain: 0 };
   const [turns, parts] = [held.turns - gone.unanswered, held.parts - gone.uncertain];
-  const heldBack = describeUnfinished(turns, 'unanswered conversation', parts);
+  const heldBack = describeUnfinishedWork(turns, 'unanswered conversation', parts);
   return [
-    `Restored the database and ${formatCounted(backup.files, 'file')} from ${formatMinute(backup.manifest.madeAt)} UTC.`,
+    `Restored the database and ${pluralize(backup.files, 'file')} from ${formatMinute(backup.manifest.madeAt)} UTC.`,
     ...(aside === null ? [] : [`The previous files are in ${aside}.`]),
     ...(done.usedSettings || !backup.hasSettings
       ? []
       : ['The settings were not changed; use --with-settings to restore them from the backup.']),
-    ...describeCarried(carried),
+    ...describeCarriedWork(carried),
     ...(heldBack === ''
       ? []
       : [
           `Held back because it may have been done after the backup: ${heldBack}. To list it, run "${formatCommandLine('dead list', folder)}".`,
         ]),
     ...(held.jobs > 0
-      ? [`Paused because they became due in the meantime: ${formatCounted(held.jobs, 'reminder')}.`]
+      ? [`Paused because they became due in the meantime: ${pluralize(held.jobs, 'reminder')}.`]
       : []),
     'Everything written since the backup is lost; WhatsApp may have to be linked again.',
     ...describeKeys(done.missingSecrets),
@@ -76,21 +76,21 @@ function describeKeys(files: readonly string[]): readonly string[] {
   ];
 }
 
-function describeCarried(carried: RestoreDone['carried']): readonly string[] {
+function describeCarriedWork(carried: RestoreResult['carried']): readonly string[] {
   if (carried === null) return [];
   if (carried.kind === 'unreadable') {
     return [
       `Unfinished work from the previous database could not be carried over (${carried.reason}). People who are waiting for an answer have to ask again.`,
     ];
   }
-  const what = describeUnfinished(carried.messages, 'unanswered message', carried.parts);
+  const what = describeUnfinishedWork(carried.messages, 'unanswered message', carried.parts);
   return what === '' ? [] : [`Carried over because people are waiting for it: ${what}.`];
 }
 
-function describeUnfinished(count: number, noun: string, parts: number): string {
+function describeUnfinishedWork(count: number, noun: string, parts: number): string {
   const what = [
-    ...(count > 0 ? [formatCounted(count, noun)] : []),
-    ...(parts > 0 ? [`${formatCounted(parts, 'part')} of answers`] : []),
+    ...(count > 0 ? [pluralize(count, noun)] : []),
+    ...(parts > 0 ? [`${pluralize(parts, 'part')} of answers`] : []),
   ];
   return what.join(' and ');
 }

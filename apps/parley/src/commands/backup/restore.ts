@@ -42,7 +42,7 @@ export async function runRestore(
     withSettings,
     ...(gateway !== null && {
       endGateway: async () => {
-        await askToEnd(gateway);
+        await requestShutdown(gateway);
         print(`Process ${gateway.pid} was asked to stop. Start it again afterwards.`);
       },
     }),
@@ -63,7 +63,7 @@ function refuseInContainer({ pid }: FoundGateway): void {
   );
 }
 
-async function askToEnd(gateway: FoundGateway): Promise<void> {
+async function requestShutdown(gateway: FoundGateway): Promise<void> {
   await askGateway(gateway, '/api/gateway/stop', { body: {} }).catch((error: unknown) => {
     throw new CliError(
       'restore-unanswered',

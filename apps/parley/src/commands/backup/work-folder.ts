@@ -34,7 +34,7 @@ export function openWorkFolder(dataFolder: string, prefix: WorkPrefix): WorkFold
  * Removes the work folders of killed processes, and the unfinished files registered in them.
  * Folders in use are kept.
  */
-export function removeLeftovers(dataFolder: string): void {
+export function removeAbandonedFolders(dataFolder: string): void {
   for (const name of readdirSync(dataFolder)) {
     if (!/^(restoring-|backing-up-)/.test(name)) continue;
     const path = join(dataFolder, name);

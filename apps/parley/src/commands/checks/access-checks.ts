@@ -1,7 +1,7 @@
 import { getStrangerCap } from '@parley/settings';
 import { type Check, type CheckFinding, defineAuditCheck } from './check.ts';
 import type { FactsFor } from './facts.ts';
-import { unverifiedAccounts } from './unverified-calls.ts';
+import { listUnverifiedAccounts } from './unverified-calls.ts';
 
 /**
  * Access that was not used for this many days is reported, so that owners can decide whether to
@@ -226,7 +226,7 @@ export const ACCESS_CHECKS: readonly Check[] = [
     advice:
       "Remove that setting. Otherwise, anyone who finds the address can write in any user's name.",
     run: ({ channels }) =>
-      unverifiedAccounts(channels).map(
+      listUnverifiedAccounts(channels).map(
         ({ name, setting }) => `${name} accepts unsigned calls (${setting}).`,
       ),
   }),
@@ -254,14 +254,14 @@ export const ACCESS_CHECKS: readonly Check[] = [
     title: 'PostgreSQL requires a password.',
     advice: 'Give its user a password, and put it into store.url from an environment variable.',
     run: ({ settings, postgresPassword }) =>
-      postgresPassword ? [] : findWithoutPassword('PostgreSQL', settings.store.url, undefined),
+      postgresPassword ? [] : findMissingPassword('PostgreSQL', settings.store.url, undefined),
   }),
   defineAuditCheck('settings', {
     id: 'access.redis-password',
     severity: 'warning',
     title: 'Redis requires a password.',
     advice: 'Set requirepass or an ACL user in Redis, and queue.password here.',
-    run: ({ settings: { queue } }) => findWithoutPassword('Redis', queue.url, queue.password),
+    run: ({ settings: { queue } }) => findMissingPassword('Redis', queue.url, queue.password),
   }),
   defineAuditCheck('settings', {
     id: 'access.servers-without-tls',
@@ -298,7 +298,7 @@ export function getHost(url: string): string {
   return URL.parse(url)?.hostname ?? '';
 }
 
-function findWithoutPassword(
+function findMissingPassword(
   server: string,
   url: string | undefined,
   password: string | undefined,

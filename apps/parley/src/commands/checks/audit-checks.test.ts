@@ -8,10 +8,10 @@ import { readSettings } from '../../settings.ts';
 import { formatAudit, getExitCode } from './audit.ts';
 import { AUDIT_CHECKS } from './audit-checks.ts';
 import { runAudit, toAuditReport } from './audit-report.ts';
-import type { AuditNeed, ExaminedAgent, FactsFor } from './facts.ts';
+import type { AuditFactName, ExaminedAgent, FactsFor } from './facts.ts';
 import type { FileFact } from './file-facts.ts';
 
-type AuditFacts = FactsFor<AuditNeed | 'settings'>;
+type AuditFacts = FactsFor<AuditFactName | 'settings'>;
 
 const NOW = Date.parse('2026-11-22T10:00:00Z');
 const DAY = 24 * 60 * 60_000;

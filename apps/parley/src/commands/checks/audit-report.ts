@@ -9,7 +9,7 @@ import { AUDIT_CHECKS } from './audit-checks.ts';
 import type { Check, FindingSeverity } from './check.ts';
 import { type ExaminedAgent, examineAgents } from './facts.ts';
 import type { ExaminedBase } from './installation.ts';
-import { gatherRecords } from './record-facts.ts';
+import { collectRecordFacts } from './record-facts.ts';
 import { type CheckResult, runChecks } from './run-checks.ts';
 
 /** The deadline (ms) of each audit check. */
@@ -28,16 +28,16 @@ export async function runAudit(
  * Lists the agents of an installation. The database is opened only if it exists and opening it does
  * not change it.
  */
-export function examineInstallation(
+export function listExaminedAgents(
   base: ExaminedBase,
   loaded: LoadedSettings,
   opensDatabase = hasDatabase(base.folder, loaded),
 ): readonly ExaminedAgent[] {
   const now = base.clock();
   return examineAgents(base, loaded, async () => {
-    if (!opensDatabase) return gatherRecords(null, () => false, now);
+    if (!opensDatabase) return collectRecordFacts(null, () => false, now);
     const isPromptFile = await createPromptFiles(base, loaded);
-    return withStore(base, (store) => gatherRecords(store, isPromptFile, now));
+    return withStore(base, (store) => collectRecordFacts(store, isPromptFile, now));
   });
 }
 

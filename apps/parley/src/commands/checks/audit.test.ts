@@ -22,7 +22,7 @@ import { readSettings } from '../../settings.ts';
 import { startParley } from '../../start-parley.ts';
 import { auditInstallation, startAudit } from '../../startup-audit.ts';
 import { type CapturedOutput, captureOutput } from '../../testing/captured-output.ts';
-import { createMcpNotes } from './mcp-accepted.ts';
+import { createMcpToolChangeChecker } from './mcp-accepted.ts';
 
 let folder: string;
 let written: CapturedOutput;
@@ -84,7 +84,7 @@ async function makeBad(): Promise<void> {
     chmodSync(join(folder, name), 0o644);
   chmodSync(join(folder, '..', 'dice', 'index.js'), 0o666);
   chmodSync(folder, 0o755);
-  const note = createMcpNotes(
+  const note = createMcpToolChangeChecker(
     { path: folder },
     { log: createRecordingLogger().log, clock: () => 0 },
   );
@@ -293,7 +293,7 @@ describe('the tool descriptions of an MCP server', () => {
   it('[U05] are accepted when first seen, and logged once on each change', () => {
     mkdirSync(folder);
     const { log, lines } = createRecordingLogger();
-    const note = createMcpNotes({ path: folder }, { log, clock: () => 0 });
+    const note = createMcpToolChangeChecker({ path: folder }, { log, clock: () => 0 });
     const tool = (name: string, description = 'x') => ({
       ...{ name, description },
       ...{ schema: {}, readOnly: false },
@@ -334,7 +334,7 @@ describe('the tool descriptions of an MCP server', () => {
       const file = { desk: { acceptedAt: 0, ...entry } };
       writeFileSync(join(folder, 'mcp-accepted.json'), JSON.stringify(file));
       const { log, lines } = createRecordingLogger();
-      const note = createMcpNotes({ path: folder }, { log, clock: () => 0 });
+      const note = createMcpToolChangeChecker({ path: folder }, { log, clock: () => 0 });
       return {
         note,
         warnings: () => lines.filter((line) => line.includes('differ from the accepted ones')),

@@ -1,11 +1,11 @@
 import { chmodSync, existsSync, readdirSync, statSync } from 'node:fs';
-import { formatCounted, ParleyError, reasonOf, systemTime } from '@parley/core';
+import { ParleyError, pluralize, reasonOf, systemTime } from '@parley/core';
 import type { AuditReport } from '@parley/gateway/api';
 import { type CliContext, formatJson } from '../../cli.ts';
 import { CliError, type DataFolder, formatCommandLine } from '../../data-folder.ts';
 import { readSettings } from '../../settings.ts';
 import { AUDIT_CHECKS } from './audit-checks.ts';
-import { examineInstallation, runAudit, toAuditReport } from './audit-report.ts';
+import { listExaminedAgents, runAudit, toAuditReport } from './audit-report.ts';
 import { formatOctal } from './file-checks.ts';
 import { formatFindings } from './findings-text.ts';
 import { acceptMcpTools } from './mcp-accepted.ts';
@@ -31,14 +31,14 @@ export async function runAuditCommand(
     const loaded = readSettings(folder, env);
     const base = { folder, env, ...systemTime };
     const run = async () => {
-      const agents = examineInstallation(base, loaded);
+      const agents = listExaminedAgents(base, loaded);
       // If the database cannot be opened, the audit stops here rather than reporting several failed
       // checks.
       await agents[0]?.sources.database?.();
       return runAudit(agents, base);
     };
     let results = await run();
-    const fixed = fix ? repairModes(results) : [];
+    const fixed = fix ? repairFileModes(results) : [];
     if (fixed.length > 0) results = await run();
     const { at, ...report } = toAuditReport(results, base.clock());
     if (json) {
@@ -96,7 +96,7 @@ function checkDataFolder(folder: DataFolder): void {
   throw new CliError('audit-nothing', message);
 }
 
-function repairModes(results: readonly CheckResult[]) {
+function repairFileModes(results: readonly CheckResult[]) {
   const repairs = results.flatMap((result) => result.repair ?? []);
   return repairs.map(({ path, from, to }) => {
     try {
@@ -124,7 +124,7 @@ export function getExitCode({
 /** Formats the findings as text, followed by the count for each severity. */
 export function formatAudit({ findings, counts }: AuditFindings): string {
   const { critical, warning, info } = counts;
-  const summary = `${AUDIT_CHECKS.length} checks: ${critical} critical, ${formatCounted(warning, 'warning')}, ${formatCounted(info, 'note')}.`;
+  const summary = `${AUDIT_CHECKS.length} checks: ${critical} critical, ${pluralize(warning, 'warning')}, ${pluralize(info, 'note')}.`;
   const lines = findings.map(({ id, severity, found, remedy }) => ({
     ...{ level: severity, name: id, found, advice: remedy },
   }));

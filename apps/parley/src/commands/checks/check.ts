@@ -1,6 +1,6 @@
 import { ParleyError, reasonOf } from '@parley/core';
 import type { AuditSeverity } from '@parley/gateway/api';
-import type { AuditNeed, FactNeed, FactsFor } from './facts.ts';
+import type { AuditFactName, FactName, FactsFor } from './facts.ts';
 
 /**
  * `critical`, `warning` and `info` are audit severities. `failed` means that something does not
@@ -34,7 +34,7 @@ type CheckPart = (
 /** A string is a finding with the check's severity and advice. */
 type CheckOutput = readonly (string | CheckFinding | CheckPart)[];
 
-interface CheckRow<N extends FactNeed> {
+interface CheckRow<N extends FactName> {
   /** Ids must never change, because people and scripts refer to them. */
   readonly id: string;
   /** A statement that is true if the check does not report any findings. */
@@ -49,7 +49,7 @@ interface CheckRow<N extends FactNeed> {
   run(facts: FactsFor<N>, signal: AbortSignal): CheckOutput | Promise<CheckOutput>;
 }
 
-export interface Check<N extends FactNeed = FactNeed> extends CheckRow<N>, Partial<CheckDefaults> {
+export interface Check<N extends FactName = FactName> extends CheckRow<N>, Partial<CheckDefaults> {
   readonly commands: readonly ('doctor' | 'audit')[];
   /** The name in the output of `parley doctor`, if it differs from the id. */
   readonly doctorName?: string;
@@ -64,20 +64,20 @@ interface CheckDefaults {
 }
 
 /** Declares a check for `parley doctor` (U02). */
-export function defineDoctorCheck<N extends FactNeed>(
+export function defineDoctorCheck<N extends FactName>(
   needs: readonly N[],
   row: CheckRow<N>,
 ): Check<N> {
   return { ...row, needs, commands: ['doctor'] };
 }
 
-type AuditRow<N extends AuditNeed> = CheckRow<N | 'settings'> & CheckDefaults;
+type AuditRow<N extends AuditFactName> = CheckRow<N | 'settings'> & CheckDefaults;
 
 /**
  * Declares a check for `parley audit` (U05). Audit checks run for every agent, because each agent
  * has its own settings.
  */
-export function defineAuditCheck<N extends AuditNeed>(
+export function defineAuditCheck<N extends AuditFactName>(
   need: N,
   row: AuditRow<N>,
 ): Check<N | 'settings'> {
@@ -87,7 +87,7 @@ export function defineAuditCheck<N extends AuditNeed>(
 }
 
 /** Declares a check for both `parley doctor` and `parley audit`. */
-export function defineCheck<N extends AuditNeed>(
+export function defineCheck<N extends AuditFactName>(
   need: N,
   row: AuditRow<N> & Pick<Check, 'doctorName'>,
 ): Check<N | 'settings'> {

@@ -2,11 +2,11 @@ import { systemTime } from '@parley/core';
 import type { AuditReport } from '@parley/gateway/api';
 import { type CliContext, formatJson } from '../../cli.ts';
 import { askGateway } from '../../running-gateway.ts';
-import { getVersionFacts } from '../../version.ts';
-import { examineInstallation, runAudit, toAuditReport } from './audit-report.ts';
+import { getVersionInfo } from '../../version.ts';
+import { listExaminedAgents, runAudit, toAuditReport } from './audit-report.ts';
 import type { FindingSeverity } from './check.ts';
 import { CHECKS } from './checks.ts';
-import { type ExaminedAgent, gatherOnce } from './facts.ts';
+import { collectOnce, type ExaminedAgent } from './facts.ts';
 import { formatFindings } from './findings-text.ts';
 import { type Installation, inspectInstallation } from './installation.ts';
 import { runChecks } from './run-checks.ts';
@@ -36,14 +36,14 @@ const STATUSES: Readonly<Record<FindingSeverity, DoctorStatus>> = {
 export async function runDoctor(cli: CliContext): Promise<number> {
   const { folder, print, json } = cli;
   const { installation, end } = await inspectInstallation(cli, systemTime);
-  const checks = await examineInstallationOf(installation, DEADLINE_MS);
+  const checks = await runDoctorChecks(installation, DEADLINE_MS);
   const count = (status: DoctorStatus) => checks.filter((one) => one.status === status).length;
   const counts = {
     ...{ ok: count('ok'), warning: count('warning') },
     ...{ failed: count('failed'), skipped: count('skipped') },
   };
   if (json) {
-    const { parley, node } = getVersionFacts();
+    const { parley, node } = getVersionInfo();
     const report = { version: 1, parley, node, at: new Date(systemTime.clock()).toISOString() };
     const place = { dataFolder: folder.path, settingsFile: folder.settingsFile };
     print(formatJson({ ...report, ...place, counts, checks }));
@@ -52,13 +52,16 @@ export async function runDoctor(cli: CliContext): Promise<number> {
   return counts.failed > 0 ? 1 : 0;
 }
 
-type DoctorCheck = Awaited<ReturnType<typeof examineInstallationOf>>[number];
+type DoctorCheck = Awaited<ReturnType<typeof runDoctorChecks>>[number];
 
 /** Runs the doctor checks, each with its own deadline. */
-export async function examineInstallationOf(installation: Installation, deadlineMs: number) {
+export async function runDoctorChecks(installation: Installation, deadlineMs: number) {
   const { monotonic } = installation;
   const checks = CHECKS.filter(({ commands }) => commands.includes('doctor'));
-  const results = await runChecks(checks, listExamined(installation), { deadlineMs, monotonic });
+  const results = await runChecks(checks, listDoctorAgents(installation), {
+    deadlineMs,
+    monotonic,
+  });
   return results.map(({ check, severity, subject, found, advice, tookMs }) => ({
     ...{ check: check.doctorName ?? check.id, status: STATUSES[severity] },
     ...{ subject, found, fix: advice, tookMs },
@@ -69,14 +72,14 @@ export async function examineInstallationOf(installation: Installation, deadline
  * Lists the agents, each with the data that the doctor can use. If the settings are invalid, only
  * data that does not depend on the settings is available.
  */
-function listExamined(installation: Installation): readonly ExaminedAgent[] {
+function listDoctorAgents(installation: Installation): readonly ExaminedAgent[] {
   const { loaded, gateway, database } = installation;
   const inspected = async () => installation;
   const own = { config: inspected, schema: inspected, gateway: inspected, network: inspected };
   if (loaded === null) return [{ name: undefined, base: installation, sources: own }];
   const isCurrent = database.kind === 'seen' && database.state.kind === 'current';
-  const agents = examineInstallation(installation, loaded, isCurrent && gateway.kind === 'none');
-  const countFindings = gatherOnce(async () => {
+  const agents = listExaminedAgents(installation, loaded, isCurrent && gateway.kind === 'none');
+  const countFindings = collectOnce(async () => {
     const { counts } =
       gateway.kind === 'runs'
         ? await askGateway<AuditReport>(gateway.at, '/api/audit/report')

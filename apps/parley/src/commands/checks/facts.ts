@@ -5,14 +5,14 @@ import { dirname, join, resolve } from 'node:path';
 import { reasonOf } from '@parley/core';
 import type { AuditReport } from '@parley/gateway/api';
 import type { IntersectionOf } from '@parley/gateway/operations';
-import { findClearSecrets } from '@parley/settings';
+import { findPlainTextSecrets } from '@parley/settings';
 import { z } from 'zod';
 import type { DataFolder } from '../../data-folder.ts';
 import { type LoadedSettings, listAgents } from '../../settings.ts';
-import { type FileFacts, gatherFiles } from './file-facts.ts';
+import { collectFileFacts, type FileFacts } from './file-facts.ts';
 import type { ExaminedBase, Installation } from './installation.ts';
 import type { RecordFacts } from './record-facts.ts';
-import { gatherWorkspace, type WorkspaceFacts } from './workspace-facts.ts';
+import { collectWorkspaceFacts, type WorkspaceFacts } from './workspace-facts.ts';
 
 /**
  * The data that checks examine, grouped by source. Checks never print the secrets and tokens in
@@ -42,15 +42,15 @@ export interface CheckFacts {
   readonly audit: { readonly countFindings: () => Promise<AuditReport['counts']> };
 }
 
-export type FactNeed = keyof CheckFacts;
+export type FactName = keyof CheckFacts;
 /**
  * The data that the audit uses. The audit's data can be gathered without contacting a gateway or
  * another server.
  */
-export type AuditNeed = 'settings' | 'files' | 'workspace' | 'sandbox' | 'database';
+export type AuditFactName = 'settings' | 'files' | 'workspace' | 'sandbox' | 'database';
 
 /** The data that a check with these needs receives. */
-export type FactsFor<N extends FactNeed> = ExaminedBase & IntersectionOf<CheckFacts[N]>;
+export type FactsFor<N extends FactName> = ExaminedBase & IntersectionOf<CheckFacts[N]>;
 
 /** An agent to check. */
 export interface ExaminedAgent {
@@ -61,7 +61,7 @@ export interface ExaminedAgent {
    * Each source is gathered once, when the first check needs it. A source is undefined if it is not
    * available.
    */
-  readonly sources: { readonly [N in FactNeed]?: () => Promise<CheckFacts[N]> };
+  readonly sources: { readonly [N in FactName]?: () => Promise<CheckFacts[N]> };
 }
 
 /**
@@ -74,27 +74,27 @@ export function examineAgents(
   database: () => Promise<RecordFacts>,
 ): readonly ExaminedAgent[] {
   const now = base.clock();
-  const common = gatherOnce(async () => gatherSettings(base, loaded, now));
-  const tried = gatherOnce(findSandboxProblem);
+  const common = collectOnce(async () => collectSettingsFacts(base, loaded, now));
+  const tried = collectOnce(findSandboxProblem);
   const shared = {
-    files: gatherOnce(async () => gatherFiles(base.folder, loaded, (await common()).plugins)),
+    files: collectOnce(async () => collectFileFacts(base.folder, loaded, (await common()).plugins)),
     sandbox: async () => ({ sandboxProblem: tried }),
-    database: gatherOnce(database),
+    database: collectOnce(database),
   };
   return listAgents(loaded).map(({ name, settings }) => ({
     ...{ name, base },
     sources: {
       ...shared,
       settings: async () => ({ ...(await common()), agent: name, settings }),
-      workspace: gatherOnce(async () => ({
-        workspace: await gatherWorkspace(settings.agent.workspace, now),
+      workspace: collectOnce(async () => ({
+        workspace: await collectWorkspaceFacts(settings.agent.workspace, now),
       })),
     },
   }));
 }
 
 /** Runs `gather` on the first call; later calls return the same result. */
-export function gatherOnce<T>(gather: () => Promise<T>): () => Promise<T> {
+export function collectOnce<T>(gather: () => Promise<T>): () => Promise<T> {
   let gathered: Promise<T> | undefined;
   return () => {
     gathered ??= gather();
@@ -102,12 +102,12 @@ export function gatherOnce<T>(gather: () => Promise<T>): () => Promise<T> {
   };
 }
 
-interface SettingsFacts extends ReturnType<typeof gatherSettings> {
+interface SettingsFacts extends ReturnType<typeof collectSettingsFacts> {
   readonly agent: string | undefined;
   readonly settings: LoadedSettings['settings'];
 }
 
-function gatherSettings({ folder, env }: ExaminedBase, loaded: LoadedSettings, now: number) {
+function collectSettingsFacts({ folder, env }: ExaminedBase, loaded: LoadedSettings, now: number) {
   const { settings, channels, secrets, warnings } = loaded;
   const unread = warnings.flatMap(({ path }) => /^channels\.([\w-]+)$/.exec(path)?.[1] ?? []);
   const served = Object.values(channels).flatMap((one) =>
@@ -121,7 +121,7 @@ function gatherSettings({ folder, env }: ExaminedBase, loaded: LoadedSettings, n
     /** The configured channels, including channels that only a plugin defines. */
     knownChannels: [...new Set([...served, ...unread, ...api])],
     secrets: secrets.filter((secret) => secret.length >= 8),
-    clearSecrets: findClearSecrets(folder.settingsFile),
+    clearSecrets: findPlainTextSecrets(folder.settingsFile),
     /** The access token for the web page; null before the first start. */
     token: settings.http.token ?? readTokenFile(folder),
     webhooks: listWebhooks(channels),

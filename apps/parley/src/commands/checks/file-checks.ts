@@ -164,12 +164,12 @@ export const WORKSPACE_CHECKS: readonly Check[] = [
       const known = new Set(
         memory
           .flatMap(splitLines)
-          .map(foldLine)
+          .map(normalizeLine)
           .filter((line) => line.length >= MIN_MEMORY),
       );
       if (known.size === 0) return [];
       return listMatchingFiles(openFiles, "also appears in the agent's memory", (line) =>
-        known.has(foldLine(line)),
+        known.has(normalizeLine(line)),
       );
     },
   }),
@@ -186,7 +186,7 @@ export const WORKSPACE_CHECKS: readonly Check[] = [
         const when = formatMinute(at);
         return `${path}: ${tool} on ${when} UTC in ${conversationId}, ${by}.`;
       });
-      return limitNamed(said);
+      return limitListedNames(said);
     },
   }),
   defineAuditCheck('workspace', {
@@ -195,7 +195,7 @@ export const WORKSPACE_CHECKS: readonly Check[] = [
     title: 'The workspace does not contain symbolic links.',
     advice: 'Replace it with a copy. Parley does not follow it, but other programs do.',
     run: ({ workspace: { symlinks } }) =>
-      limitNamed(symlinks.map((name) => `${name} is a symbolic link.`)),
+      limitListedNames(symlinks.map((name) => `${name} is a symbolic link.`)),
   }),
   defineAuditCheck('workspace', {
     id: 'workspace.hardlinks',
@@ -204,7 +204,7 @@ export const WORKSPACE_CHECKS: readonly Check[] = [
     advice:
       'Copy the file and remove the original. Otherwise, writing to its other name changes this file. Until then, Parley shows it only to the owner.',
     run: ({ workspace: { hardlinks } }) =>
-      limitNamed(hardlinks.map((name) => `${name} is also linked under another name.`)),
+      limitListedNames(hardlinks.map((name) => `${name} is also linked under another name.`)),
   }),
   defineCheck('workspace', {
     id: 'workspace.encodings',
@@ -215,7 +215,7 @@ export const WORKSPACE_CHECKS: readonly Check[] = [
       'Save the file as UTF-8 in your editor. A file that cannot be read is left out of the prompt.',
     run({ workspace: { isThere, encodings } }) {
       if (!isThere) return [skipped('there is no workspace yet')];
-      if (encodings.length > 0) return limitNamed(encodings);
+      if (encodings.length > 0) return limitListedNames(encodings);
       return [ok('every Markdown file is read as it was written')];
     },
   }),
@@ -240,10 +240,10 @@ function listMatchingFiles(
     const rest = lines.length === 1 ? '' : ` (and ${lines.length - 1} more)`;
     return [`${name}, line ${lines[0]}${rest}: ${finding}.`];
   });
-  return limitNamed(found);
+  return limitListedNames(found);
 }
 
-function limitNamed(found: readonly string[]): readonly string[] {
+function limitListedNames(found: readonly string[]): readonly string[] {
   if (found.length <= MAX_NAMED) return found;
   return [...found.slice(0, MAX_NAMED), `And ${found.length - MAX_NAMED} more.`];
 }
@@ -260,7 +260,7 @@ function splitLines(text: string): readonly string[] {
  * Removes list markers and memory ids and evens out the spelling, so that a copied line is
  * recognized.
  */
-function foldLine(line: string): string {
+function normalizeLine(line: string): string {
   return line
     .replace(/<!--.*?-->/g, '')
     .replace(/^[\s>*+#-]+/, '')

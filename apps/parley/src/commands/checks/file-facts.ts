@@ -19,11 +19,15 @@ export interface FileFact {
   readonly isOwnGroup: boolean;
 }
 
-export type FileFacts = ReturnType<typeof gatherFiles>;
+export type FileFacts = ReturnType<typeof collectFileFacts>;
 
 type PluginFolders = readonly { readonly folder: string | null }[];
 
-export function gatherFiles(folder: DataFolder, loaded: LoadedSettings, plugins: PluginFolders) {
+export function collectFileFacts(
+  folder: DataFolder,
+  loaded: LoadedSettings,
+  plugins: PluginFolders,
+) {
   const { settings } = loaded;
   const [, ...named] = listAgents(loaded);
   const fact = createFileFactReader(process.getgid?.() ?? null);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { systemTime } from '@parley/core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { locateDataFolder } from '../../data-folder.ts';
-import { examineInstallationOf } from './doctor.ts';
+import { runDoctorChecks } from './doctor.ts';
 import { inspectInstallation } from './installation.ts';
 
 let base: string;
@@ -24,7 +24,7 @@ async function findings(): Promise<readonly string[]> {
   const place = { folder: locateDataFolder(base, {}), env: {} };
   const { installation, end } = await inspectInstallation(place, systemTime);
   try {
-    const found = await examineInstallationOf(installation, 60_000);
+    const found = await runDoctorChecks(installation, 60_000);
     return found.flatMap(({ check, status, found: text }) =>
       check === 'heartbeat' ? [`${status}: ${text}`] : [],
     );

@@ -1,5 +1,5 @@
 import type { ChannelDefinition } from '@parley/channels';
-import type { ClockReading } from '@parley/channels/probe';
+import type { ClockSkew } from '@parley/channels/probe';
 import { type Runtime, reasonOf } from '@parley/core';
 import { CHANNEL_DEFINITIONS } from '@parley/gateway';
 import type { GatewayStatus, PluginLine } from '@parley/gateway/api';
@@ -8,7 +8,7 @@ import { type DatabaseState, readDatabaseState } from '@parley/store/schema-stat
 import type { CliContext } from '../../cli.ts';
 import { type DataFolder, findInstance, type GatewayInstance } from '../../data-folder.ts';
 import { askGateway, type FoundGateway, findGateway } from '../../running-gateway.ts';
-import { type LoadedSettings, withHosted } from '../../settings.ts';
+import { addHostedChannels, type LoadedSettings } from '../../settings.ts';
 import { checkWithPlugins } from '../config.ts';
 
 /** The installation to check, with its clocks. */
@@ -30,7 +30,7 @@ export interface Installation extends ExaminedBase {
   readonly database: DatabaseInspection;
   readonly gateway: GatewayInspection;
   /** The times reported by servers; network checks add their readings here. */
-  readonly clocks: ClockReading[];
+  readonly clocks: ClockSkew[];
 }
 
 export type DatabaseInspection =
@@ -50,7 +50,7 @@ export type GatewayInspection =
 export async function inspectInstallation(
   { folder, env }: Pick<CliContext, 'folder' | 'env'>,
   { clock, monotonic }: Pick<Runtime, 'clock' | 'monotonic'>,
-  read: (place: Pick<CliContext, 'folder' | 'env'>) => Promise<ReadSettings> = readAllSettings,
+  read: (place: Pick<CliContext, 'folder' | 'env'>) => Promise<CheckedSettings> = readAllSettings,
 ): Promise<{ readonly installation: Installation; readonly end: () => void }> {
   const { result, report, definitions, loaded, end } = await read({ folder, env });
   const database = await inspectDatabase(folder, loaded);
@@ -60,7 +60,7 @@ export async function inspectInstallation(
     checked: result,
     loaded,
     pluginReport: report,
-    definitions: withHosted(definitions ?? CHANNEL_DEFINITIONS, loaded ?? { hosted: {} }),
+    definitions: addHostedChannels(definitions ?? CHANNEL_DEFINITIONS, loaded ?? { hosted: {} }),
     database,
     gateway,
     clocks: [],
@@ -68,11 +68,13 @@ export async function inspectInstallation(
   return { installation, end };
 }
 
-type ReadSettings = Omit<Awaited<ReturnType<typeof checkWithPlugins>>, 'result'> & {
+type CheckedSettings = Omit<Awaited<ReturnType<typeof checkWithPlugins>>, 'result'> & {
   readonly result: Installation['checked'];
 };
 
-async function readAllSettings(place: Pick<CliContext, 'folder' | 'env'>): Promise<ReadSettings> {
+async function readAllSettings(
+  place: Pick<CliContext, 'folder' | 'env'>,
+): Promise<CheckedSettings> {
   try {
     return await checkWithPlugins(place);
   } catch (error) {

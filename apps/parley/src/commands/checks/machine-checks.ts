@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, open, rm, statfs } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
-import { formatCounted, reasonOf } from '@parley/core';
-import { openForReading } from '@parley/workspace';
+import { pluralize, reasonOf } from '@parley/core';
+import { openFolderReader } from '@parley/workspace';
 import { formatCommandLine } from '../../data-folder.ts';
 import { listAgents } from '../../settings.ts';
 import {
@@ -46,13 +46,12 @@ export const MACHINE_CHECKS: readonly Check[] = [
     agents: 'each',
     async run({ settings: { agent }, clock }) {
       if (!existsSync(agent.workspace)) return [];
-      const { foreseeTasks } = await import('@parley/proactive');
-      const files = await openForReading(agent.workspace, clock);
-      const { isThere, tasks, problems } = await foreseeTasks(files, agent);
+      const { previewTasks } = await import('@parley/proactive');
+      const files = await openFolderReader(agent.workspace, clock);
+      const { isThere, tasks, problems } = await previewTasks(files, agent);
       // An agent without HEARTBEAT.md has no tasks.
       if (!isThere) return [];
-      if (problems.length === 0)
-        return [ok(`HEARTBEAT.md has ${formatCounted(tasks.length, 'task')}`)];
+      if (problems.length === 0) return [ok(`HEARTBEAT.md has ${pluralize(tasks.length, 'task')}`)];
       const advice = `Correct ${join(agent.workspace, 'HEARTBEAT.md')}, or run "parley heartbeat convert".`;
       return problems.map((problem) => warning(problem, advice));
     },
@@ -70,7 +69,7 @@ export const AUDIT_CHECK = defineDoctorCheck(['settings', 'audit'], {
     if (!existsSync(folder.path)) return [skipped('there is no data folder yet')];
     const { critical, warning: warnings } = await countFindings();
     const advice = `Run "${formatCommandLine('audit', folder)}", which explains how to fix each finding.`;
-    const counted = formatCounted(warnings, 'warning');
+    const counted = pluralize(warnings, 'warning');
     if (critical > 0) return [failed(`${critical} critical, ${counted}`, advice)];
     return [warnings > 0 ? warning(counted, advice) : ok('no security weakness was found')];
   },

@@ -36,22 +36,22 @@ interface DescribedTool {
  * accepted as it is. If a later list differs, it is logged and kept for the audit until the
  * operator accepts it.
  */
-export function createMcpNotes(
+export function createMcpToolChangeChecker(
   folder: Pick<DataFolder, 'path'>,
   { log, clock }: { readonly log: Logger; readonly clock: Clock },
 ): (server: string, tools: readonly DescribedTool[]) => void {
   return (server, tools) => {
-    const all = readAccepted(folder);
+    const all = readAcceptedTools(folder);
     const before = all[server];
     const offered = Object.fromEntries(tools.map((tool) => [tool.name, hashTool(tool)]));
     if (before === undefined) {
       const accepted = { tools: offered, acceptedAt: clock(), reading: READING };
-      writeAccepted(folder, { ...all, [server]: accepted });
+      writeAcceptedTools(folder, { ...all, [server]: accepted });
       return;
     }
     const known = rehashEntry(before, offered);
     if (known !== before) {
-      writeAccepted(folder, { ...all, [server]: known });
+      writeAcceptedTools(folder, { ...all, [server]: known });
       log.info(
         { server },
         'MCP server: the hashes now cover more of its tool descriptions than before',
@@ -62,7 +62,7 @@ export function createMcpNotes(
     if (!isNews) return;
     const { seen: _old, ...rest } = known;
     const seen = changes === '' ? {} : { seen: { tools: offered, at: clock() } };
-    writeAccepted(folder, { ...all, [server]: { ...rest, ...seen } });
+    writeAcceptedTools(folder, { ...all, [server]: { ...rest, ...seen } });
     if (changes === '') return;
     const message =
       'MCP server: its tool descriptions differ from the accepted ones; "parley audit" explains how to accept them';
@@ -93,7 +93,7 @@ function rehashEntry(entry: AcceptedEntry, offered: z.infer<typeof Tools>): Acce
  * `changed: a; new: b; gone: c`.
  */
 export function readMcpChanges(folder: Pick<DataFolder, 'path'>) {
-  return Object.entries(readAccepted(folder)).flatMap(([server, { tools, seen }]) =>
+  return Object.entries(readAcceptedTools(folder)).flatMap(([server, { tools, seen }]) =>
     seen === undefined ? [] : [{ server, changes: describeToolChanges(tools, seen.tools) }],
   );
 }
@@ -103,7 +103,7 @@ export function acceptMcpTools(
   server: string,
   now: number,
 ): boolean {
-  const all = readAccepted(folder);
+  const all = readAcceptedTools(folder);
   const seen = all[server]?.seen;
   if (seen === undefined) return false;
   const { reading } = all[server] ?? {};
@@ -112,7 +112,7 @@ export function acceptMcpTools(
     acceptedAt: now,
     ...(reading !== undefined && { reading }),
   };
-  writeAccepted(folder, { ...all, [server]: accepted });
+  writeAcceptedTools(folder, { ...all, [server]: accepted });
   return true;
 }
 
@@ -132,8 +132,8 @@ function hashTool({ name, description, schema, readOnly }: DescribedTool): strin
 }
 
 /** Returns an empty record if the file is unreadable; the next list of tools is then accepted. */
-function readAccepted({ path }: Pick<DataFolder, 'path'>): AcceptedTools {
-  const file = getAcceptedFile(path);
+function readAcceptedTools({ path }: Pick<DataFolder, 'path'>): AcceptedTools {
+  const file = getAcceptedToolsFile(path);
   if (!existsSync(file)) return {};
   try {
     return AcceptedTools.parse(JSON.parse(readFileSync(file, 'utf8')));
@@ -142,12 +142,12 @@ function readAccepted({ path }: Pick<DataFolder, 'path'>): AcceptedTools {
   }
 }
 
-function writeAccepted({ path }: Pick<DataFolder, 'path'>, accepted: AcceptedTools): void {
-  const file = getAcceptedFile(path);
+function writeAcceptedTools({ path }: Pick<DataFolder, 'path'>, accepted: AcceptedTools): void {
+  const file = getAcceptedToolsFile(path);
   writeFileSync(`${file}.new`, `${JSON.stringify(accepted, null, 2)}\n`, { mode: 0o600 });
   renameSync(`${file}.new`, file);
 }
 
-function getAcceptedFile(dataFolder: string): string {
+function getAcceptedToolsFile(dataFolder: string): string {
   return join(dataFolder, 'mcp-accepted.json');
 }

@@ -12,7 +12,7 @@ export const MCP_CHECK = defineDoctorCheck(['settings', 'gateway'], {
   run(facts) {
     const { mcp } = facts.settings;
     const connections = Object.keys(mcp).length === 0 ? [] : checkConnections(facts);
-    return [...connections, ...findLeftOverSignIns(facts.folder, mcp)];
+    return [...connections, ...findUnusedSignIns(facts.folder, mcp)];
   },
 });
 
@@ -33,7 +33,7 @@ function checkConnections({ folder, gateway }: FactsFor<'gateway'>): readonly Ch
  * Finds tokens for servers that are no longer in the settings. Tokens for removed servers are
  * unused but still valid.
  */
-function findLeftOverSignIns(
+function findUnusedSignIns(
   folder: DataFolder,
   mcp: LoadedSettings['settings']['mcp'],
 ): readonly CheckFinding[] {

@@ -1,8 +1,8 @@
-import type { ClockReading } from '@parley/channels/probe';
+import type { ClockSkew } from '@parley/channels/probe';
 import { describeProblem, type SettingsProblem } from '@parley/settings';
 import { listOldNames } from '@parley/settings/upgrade';
 import { formatCommandLine } from '../../data-folder.ts';
-import { getVersionFacts, NODE_NEEDED } from '../../version.ts';
+import { getVersionInfo, NODE_NEEDED } from '../../version.ts';
 import {
   type Check,
   type CheckFinding,
@@ -20,7 +20,7 @@ export const OWN_CHECKS: readonly Check[] = [
     id: 'version',
     title: 'This version of Node is recent enough for Parley.',
     run() {
-      const { parley, node, sqlite, from } = getVersionFacts();
+      const { parley, node, sqlite, from } = getVersionInfo();
       const text = `Parley ${parley}${from}, Node ${node}, SQLite ${sqlite}`;
       if (Number(node.split('.')[0]) >= NODE_NEEDED) return [ok(text)];
       return [failed(text, `Install Node ${NODE_NEEDED} or newer.`)];
@@ -47,10 +47,10 @@ export const CLOCK_CHECK = defineDoctorCheck(['network'], {
   run: ({ clocks }) => checkClocks(clocks),
 });
 
-type SettingsNeeds = FactsFor<'config' | 'gateway'>;
+type SettingsCheckFacts = FactsFor<'config' | 'gateway'>;
 
 /** Returns the settings problems that `parley config check` reports. */
-function checkSettingsFile(facts: SettingsNeeds): readonly CheckFinding[] {
+function checkSettingsFile(facts: SettingsCheckFacts): readonly CheckFinding[] {
   const { folder, checked, pluginReport } = facts;
   const { settingsFile } = folder;
   if (checked.kind === 'unreadable') return [createFailureFinding(checked.error)];
@@ -77,7 +77,7 @@ function checkSettingsFile(facts: SettingsNeeds): readonly CheckFinding[] {
         `Run "${formatCommandLine('config upgrade', folder)}".`,
       ),
     ),
-    ...findNotInUse(facts),
+    ...findUnappliedSettings(facts),
   ];
   if (findings.length > 0) return findings;
   const isThere = checked.kind === 'ok' && checked.origin === 'file';
@@ -87,7 +87,7 @@ function checkSettingsFile(facts: SettingsNeeds): readonly CheckFinding[] {
 }
 
 /** Returns the differences between the settings in the file and those of the running gateway. */
-function findNotInUse({ checked, gateway }: SettingsNeeds): readonly CheckFinding[] {
+function findUnappliedSettings({ checked, gateway }: SettingsCheckFacts): readonly CheckFinding[] {
   if (gateway.kind !== 'runs' || checked.kind !== 'ok') return [];
   const { afterRestart, problems } = gateway.status.settings;
   const restart = 'Restart Parley with the same environment variables.';
@@ -142,7 +142,7 @@ const LOOPBACK = /^(localhost|127\.[\d.]+|\[::1\])(:\d+)?$/;
  * to this machine's clock is used, because a single server's clock may be wrong. Servers on this
  * machine are ignored, since they share its clock.
  */
-export function checkClocks(readings: readonly ClockReading[]): readonly CheckFinding[] {
+export function checkClocks(readings: readonly ClockSkew[]): readonly CheckFinding[] {
   const outside = readings.filter(({ server }) => !LOOPBACK.test(server));
   const witnesses = outside.length > 0 ? outside : readings;
   const [best] = witnesses.toSorted((a, b) => Math.abs(a.aheadMs) - Math.abs(b.aheadMs));

@@ -2,13 +2,13 @@ import { getConversationAgent } from '@parley/core';
 import type { Store } from '@parley/store';
 import { z } from 'zod';
 
-export type RecordFacts = Awaited<ReturnType<typeof gatherRecords>>;
+export type RecordFacts = Awaited<ReturnType<typeof collectRecordFacts>>;
 
 const WRITES = ['write', 'edit'] as const;
 const RECENT_MS = 30 * 24 * 60 * 60_000;
 
 /** `store` is null if there is no database. `agent` is undefined for the default agent. */
-export async function gatherRecords(
+export async function collectRecordFacts(
   store: Pick<Store, 'audit' | 'signIns'> | null,
   isPromptFile: (path: string, agent: string | undefined) => boolean,
   now: number,

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { locateDataFolder } from '../../data-folder.ts';
 import { toAuditReport } from './audit-report.ts';
 import { type Check, type CheckFinding, defineAuditCheck, defineDoctorCheck, ok } from './check.ts';
-import { type ExaminedAgent, gatherOnce } from './facts.ts';
+import { collectOnce, type ExaminedAgent } from './facts.ts';
 import { checkClocks } from './own-checks.ts';
 import { runChecks } from './run-checks.ts';
 
@@ -135,7 +135,7 @@ describe('checks', () => {
   it('[U02] gather each source once, and run the check marked `last` after all others', async () => {
     const clocks: { readonly server: string; readonly aheadMs: number }[] = [];
     let gathered = 0;
-    const network = gatherOnce(async () => {
+    const network = collectOnce(async () => {
       gathered += 1;
       return { clocks };
     });

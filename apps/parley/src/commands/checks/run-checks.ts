@@ -1,6 +1,6 @@
 import type { Monotonic } from '@parley/core';
 import { type Check, type CheckFinding, createFailureFinding, failed } from './check.ts';
-import type { ExaminedAgent, FactNeed, FactsFor } from './facts.ts';
+import type { ExaminedAgent, FactName, FactsFor } from './facts.ts';
 
 export interface CheckResult extends CheckFinding {
   readonly check: Check;
@@ -53,11 +53,11 @@ async function runCheck(
   const { name, sources } = examined;
   if (check.needs.some((need) => sources[need] === undefined)) return [];
   const startedAt = monotonic();
-  const found = await runWithin(deadlineMs, async (signal) =>
-    check.run(await gatherFacts(check, examined), signal),
+  const found = await runWithDeadline(deadlineMs, async (signal) =>
+    check.run(await collectFacts(check, examined), signal),
   );
   const results = found.map(async (part) => {
-    const findings = typeof part === 'function' ? await runWithin(deadlineMs, part) : [part];
+    const findings = typeof part === 'function' ? await runWithDeadline(deadlineMs, part) : [part];
     const tookMs = monotonic() - startedAt;
     return findings.map((one) => {
       const finding = completeFinding(one, check);
@@ -76,10 +76,10 @@ function completeFinding(
   return one.severity === 'ok' || one.severity === 'skipped' ? one : { advice, ...one };
 }
 
-async function gatherFacts(
+async function collectFacts(
   { needs }: Pick<Check, 'needs'>,
   { base, sources }: ExaminedAgent,
-): Promise<FactsFor<FactNeed>> {
+): Promise<FactsFor<FactName>> {
   return Object.assign({}, base, ...(await Promise.all(needs.map((need) => sources[need]?.()))));
 }
 
@@ -92,7 +92,7 @@ const SLOW =
   'Find out what is slow (the network, the disk or a server), and run the command again.';
 
 /** Returns the result of `work`, or a finding if it failed or timed out. */
-async function runWithin<T>(
+async function runWithDeadline<T>(
   deadlineMs: number,
   work: (signal: AbortSignal) => readonly T[] | Promise<readonly T[]>,
 ): Promise<readonly (T | CheckFinding)[]> {

@@ -1,5 +1,5 @@
-import { type ChannelProbe, type ProbeEnv, readClock } from '@parley/channels/probe';
-import { describeDefects, formatCounted } from '@parley/core';
+import { type ChannelProbe, measureClockSkew, type ProbeEnv } from '@parley/channels/probe';
+import { describeDefects, pluralize } from '@parley/core';
 import type { AccountStatus } from '@parley/gateway';
 import { listConfiguredModels, type ModelProbe, probeProvider } from '@parley/models/probe';
 import { probeRedis } from '@parley/queue/probe';
@@ -7,7 +7,7 @@ import { findNearestWord } from '@parley/settings';
 import { formatChannelLine } from '../../banner.ts';
 import { withStore } from '../../cli.ts';
 import { formatCommandLine } from '../../data-folder.ts';
-import { refuseLostDatabase } from '../../database-mark.ts';
+import { assertDatabaseNotLost } from '../../database-mark.ts';
 import { type ChosenAgent, type LoadedSettings, listAgents } from '../../settings.ts';
 import {
   type Check,
@@ -27,12 +27,12 @@ export const SERVICE_CHECKS: readonly Check[] = [
   defineDoctorCheck(['settings', 'network'], {
     id: 'model',
     title: 'Every configured model answers; the check fails if the main model does not.',
-    run: listModelParts,
+    run: listModelCheckParts,
   }),
   defineDoctorCheck(['settings', 'config', 'gateway', 'schema', 'network'], {
     id: 'channel',
     title: 'Every account works, and the running gateway is connected to it.',
-    run: listChannelParts,
+    run: listChannelCheckParts,
   }),
   defineDoctorCheck(['settings', 'schema', 'gateway'], {
     id: 'database',
@@ -60,13 +60,13 @@ export const SERVICE_CHECKS: readonly Check[] = [
   }),
 ];
 
-type ModelNeeds = FactsFor<'settings' | 'network'>;
+type ModelCheckFacts = FactsFor<'settings' | 'network'>;
 
 /**
  * Returns one part for each model that agents use; the part for the default agent's model has no
  * name (F14).
  */
-function listModelParts(facts: ModelNeeds) {
+function listModelCheckParts(facts: ModelCheckFacts) {
   const agentsOf = new Map<string, ChosenAgent[]>();
   for (const one of listAgents(facts.loaded)) {
     const key = JSON.stringify(one.settings.model);
@@ -87,7 +87,7 @@ function listModelParts(facts: ModelNeeds) {
 }
 
 async function checkModel(
-  { env, clock, monotonic, clocks, folder }: ModelNeeds,
+  { env, clock, monotonic, clocks, folder }: ModelCheckFacts,
   { model }: LoadedSettings['settings'],
   signal: AbortSignal,
 ): Promise<readonly CheckFinding[]> {
@@ -101,7 +101,7 @@ async function checkModel(
     }
     const probe = await probeProvider(choice, { signal, clock, monotonic });
     const { time, server } = probe;
-    const reading = time === null ? null : readClock(server, time.date, time);
+    const reading = time === null ? null : measureClockSkew(server, time.date, time);
     if (reading !== null) clocks.push(reading);
     return [{ ...toModelFinding(probe, choice.model, at > 0), subject: probe.id }];
   });
@@ -113,7 +113,7 @@ const MAX_NAMED = 5;
 function toModelFinding(probe: ModelProbe, wanted: string, isOther: boolean): CheckFinding {
   const { server, models } = probe;
   if (probe.kind === 'works') {
-    const offers = models === null ? '' : `; it offers ${formatCounted(models.length, 'model')}`;
+    const offers = models === null ? '' : `; it offers ${pluralize(models.length, 'model')}`;
     return ok(`answered at ${server} in ${(probe.tookMs / 1_000).toFixed(1)} s${offers}`);
   }
   const others = models === null || models.includes(wanted) ? [] : models;
@@ -129,9 +129,9 @@ function toModelFinding(probe: ModelProbe, wanted: string, isOther: boolean): Ch
 /** The web page and the terminal are always available, and the port check covers them. */
 const LOCAL: ReadonlySet<string> = new Set(['web', 'terminal']);
 
-type ChannelNeeds = FactsFor<'settings' | 'config' | 'gateway' | 'schema' | 'network'>;
+type ChannelCheckFacts = FactsFor<'settings' | 'config' | 'gateway' | 'schema' | 'network'>;
 
-function listChannelParts(facts: ChannelNeeds) {
+function listChannelCheckParts(facts: ChannelCheckFacts) {
   return Object.values(facts.channels).flatMap((one) => {
     if (one.kind === 'disabled' || LOCAL.has(one.channel)) return [];
     const subject = one.account === 'default' ? one.channel : `${one.channel}/${one.account}`;
@@ -148,7 +148,7 @@ function listChannelParts(facts: ChannelNeeds) {
 type ConfiguredAccount = Extract<LoadedSettings['channels'][string], { kind: 'ok' }>;
 
 async function checkAccount(
-  facts: ChannelNeeds,
+  facts: ChannelCheckFacts,
   one: ConfiguredAccount,
   signal: AbortSignal,
 ): Promise<readonly CheckFinding[]> {
@@ -166,7 +166,7 @@ async function checkAccount(
 }
 
 async function probeAccount(
-  { folder, env, clock, clocks, database, gateway, definitions }: ChannelNeeds,
+  { folder, env, clock, clocks, database, gateway, definitions }: ChannelCheckFacts,
   { channel, account, settings }: ConfiguredAccount,
   signal: AbortSignal,
 ): Promise<ChannelProbe> {
@@ -196,7 +196,7 @@ function toChannelFindings(probe: ChannelProbe, state: AccountState): readonly C
     if (!works || !retryable) return [failed(reason, fix)];
     return [warning(`${reason}; the running gateway reports: ${line}`, fix)];
   }
-  const trouble = findStateTrouble(state);
+  const trouble = findStateProblem(state);
   if (trouble !== null) return [trouble];
   if (probe.kind === 'unlinked') return [warning(probe.reason, probe.fix)];
   if (probe.kind === 'unknown') return [line === null ? skipped(probe.reason) : ok(line)];
@@ -212,7 +212,7 @@ function formatStateLine(state: AccountStatus['state']): string {
   return formatChannelLine({ channel: '', account: '', state });
 }
 
-function findStateTrouble(state: AccountState): CheckFinding | null {
+function findStateProblem(state: AccountState): CheckFinding | null {
   if (state === null) return null;
   if (state === 'not-served') {
     const advice =
@@ -244,7 +244,7 @@ async function checkDatabase(
   const size = bytes === null || bytes === 0 ? '' : `, ${(bytes / 1e6).toFixed(1)} MB`;
   const what = `${dialect === 'sqlite' ? 'SQLite' : 'PostgreSQL'}, ${name}${size}`;
   if (kind === 'absent') {
-    refuseLostDatabase(folder, settings);
+    assertDatabaseNotLost(folder, settings);
     return [ok(`${what}: it does not exist yet; the first start creates it`)];
   }
   if (kind === 'behind') {
@@ -270,7 +270,7 @@ async function checkDatabase(
 async function checkStoredFiles(installation: ExaminedBase): Promise<readonly CheckFinding[]> {
   const missing = await withStore(installation, (store) => store.files.missing());
   if (missing === 0) return [];
-  const found = `${formatCounted(missing, 'file')} of messages ${missing === 1 ? 'is' : 'are'} missing or incomplete`;
+  const found = `${pluralize(missing, 'file')} of messages ${missing === 1 ? 'is' : 'are'} missing or incomplete`;
   const advice =
     'Ask the senders to send them again, or restore a backup that contains them. Until then, the agent says that it cannot read them. Files are kept for a day, so this warning disappears without any action.';
   return [warning(found, advice)];

@@ -1,5 +1,5 @@
-import { COMMANDS, describeOmitted, fitMenu } from '@parley/channels';
-import { formatCounted, type Reader, silentLogger } from '@parley/core';
+import { COMMANDS, describeOmittedCommands, fitMenu } from '@parley/channels';
+import { pluralize, type Reader, silentLogger } from '@parley/core';
 import { findNearestWord } from '@parley/settings';
 import type { SkillStatus } from '@parley/workspace';
 import { createSkillCommands, openInstalledSkills } from '../../agent-sources.ts';
@@ -27,13 +27,13 @@ export const SKILL_CHECK = defineDoctorCheck(['settings', 'config'], {
     const found = [
       ...all.flatMap((one) => toSkillFindings(one, show)),
       // Plugin skills are not loaded here, so the names cannot be checked if there are plugins.
-      ...(settings.plugins.length > 0 ? [] : findUnknownNames(settings.skills, all)),
+      ...(settings.plugins.length > 0 ? [] : findUnknownSkillNames(settings.skills, all)),
       // Account menus list only the default agent's skills.
       ...(agent === undefined ? await checkMenus(facts, createSkillCommands(skills)) : []),
     ];
     if (found.length > 0) return found;
     const ready = all.filter(({ state }) => state === 'ready').length;
-    return [ok(`${ready} of ${formatCounted(all.length, 'skill')} ready`)];
+    return [ok(`${ready} of ${pluralize(all.length, 'skill')} ready`)];
   },
 });
 
@@ -47,7 +47,7 @@ function toSkillFindings(skill: SkillStatus, show: string): readonly CheckFindin
 }
 
 /** Finds names in the settings that do not match a skill. */
-function findUnknownNames(
+function findUnknownSkillNames(
   { allow = [], block, entries }: LoadedSettings['settings']['skills'],
   all: readonly SkillStatus[],
 ): readonly CheckFinding[] {
@@ -75,7 +75,7 @@ async function checkMenus(
   return [...new Set(served)].flatMap((channel) => {
     const menu = definitions.find(({ id }) => id === channel)?.menu;
     const text =
-      menu === undefined ? null : describeOmitted(channel, fitMenu(commands, menu).leftOut);
+      menu === undefined ? null : describeOmittedCommands(channel, fitMenu(commands, menu).leftOut);
     const advice =
       'Turn off skills that you do not use (skills.block), or set "user-invocable: no" for more of them.';
     return text === null ? [] : [warning(text, advice)];

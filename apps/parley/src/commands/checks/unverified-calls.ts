@@ -18,7 +18,7 @@ const ACCEPTS_ANYTHING: readonly (readonly [name: string, value: unknown])[] = [
 ];
 
 /** The hosted accounts that accept calls from anyone, and the setting that allows this. */
-export function unverifiedAccounts(channels: LoadedSettings['channels']) {
+export function listUnverifiedAccounts(channels: LoadedSettings['channels']) {
   return Object.values(channels).flatMap((one) => {
     const hosted = one.kind === 'ok' ? Hosted.safeParse(one.settings).data : undefined;
     const given: Readonly<Record<string, unknown>> = { ...hosted?.options, ...hosted?.env };

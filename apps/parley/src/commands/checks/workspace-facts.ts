@@ -4,8 +4,8 @@ import {
   decodeFileText,
   describeEncodingDoubt,
   isGroupFile,
-  isMemory,
-  readInside,
+  isMemoryFile,
+  readFileInside,
   type SurveyedEntry,
   surveyFolder,
 } from '@parley/workspace';
@@ -15,13 +15,13 @@ export interface OpenFile {
   readonly text: string;
 }
 
-export type WorkspaceFacts = Awaited<ReturnType<typeof gatherWorkspace>>;
+export type WorkspaceFacts = Awaited<ReturnType<typeof collectWorkspaceFacts>>;
 
 /** The maximum size in bytes of a file that is read. */
 const LARGEST = 256_000;
 const MAX_NOTES = 1_000;
 
-export async function gatherWorkspace(folder: string, now: number) {
+export async function collectWorkspaceFacts(folder: string, now: number) {
   const survey = await surveyFolder(folder, () => now).catch(() => null);
   const openFiles: OpenFile[] = [];
   const memory: string[] = [];
@@ -63,7 +63,7 @@ export async function gatherWorkspace(folder: string, now: number) {
 
 /** Each file in groups/ is visible in only one conversation. */
 function classifyEntry({ name, content }: SurveyedEntry): 'memory' | 'open' | 'private' {
-  if (isMemory(name)) return 'memory';
+  if (isMemoryFile(name)) return 'memory';
   if (isGroupFile(name)) return 'private';
   if (content.kind === 'markdown') return content.audience === 'everyone' ? 'open' : 'private';
   return content.kind === 'other' ? 'open' : 'private';
@@ -71,7 +71,7 @@ function classifyEntry({ name, content }: SurveyedEntry): 'memory' | 'open' | 'p
 
 async function readText(folder: string, name: string): Promise<string> {
   try {
-    const read = decodeFileText(await readInside(folder, name.split('/')));
+    const read = decodeFileText(await readFileInside(folder, name.split('/')));
     return read.kind === 'text' ? read.text : '';
   } catch {
     return '';

@@ -1,6 +1,6 @@
 import type { CaseOutcome, CheckResult } from '@parley/agent/evals';
 import { formatDuration } from '@parley/core';
-import { stripControls } from '../../terminal/text.ts';
+import { stripControlCharacters } from '../../terminal/text.ts';
 
 /** The result of one case. A case file that cannot be read is `broken`. */
 export interface EvaluatedCase {
@@ -53,7 +53,7 @@ export function formatEvalReport(report: EvalReport): string {
   const totals = [`${passed} passed`, `${failed} failed`];
   if (skipped > 0) totals.push(`${skipped} skipped`);
   if (broken > 0) totals.push(`${broken} broken`);
-  return stripControls([...lines, '', totals.join(', ')].join('\n'));
+  return stripControlCharacters([...lines, '', totals.join(', ')].join('\n'));
 }
 
 /** Why a case did not pass, and which checks were skipped. */

@@ -15,7 +15,7 @@ import type { Store } from '@parley/store';
 import { getModelName } from '../../agents.ts';
 import { type CliContext, formatJson, hasDatabase, withStore } from '../../cli.ts';
 import { CliError, UsageError } from '../../data-folder.ts';
-import { plugInForCommand } from '../../plug-in.ts';
+import { loadPluginsForCommand } from '../../plug-in.ts';
 import { type LoadedSettings, readSettings } from '../../settings.ts';
 import { openReplayModels } from '../replay/replay-models.ts';
 import {
@@ -82,7 +82,7 @@ async function evaluate(
   { loaded, store }: EvalStore,
 ): Promise<number> {
   const { folder, env, agent: name, print } = cli;
-  const plugged = await plugInForCommand(loaded, { folder, env });
+  const plugged = await loadPluginsForCommand(loaded, { folder, env });
   try {
     const evaluation = await openEvaluation({ plugged, folder, env, name, store });
     const { workspace } = evaluation;

@@ -7,7 +7,7 @@ import { SOUL } from '@parley/workspace';
 import { HISTORY, toTurnLimits } from '../../access.ts';
 import { CliError, type DataFolder } from '../../data-folder.ts';
 import type { LoadedPlugins } from '../../plug-in.ts';
-import { type ChosenAgent, findChosenAgent, withHosted } from '../../settings.ts';
+import { addHostedChannels, type ChosenAgent, findChosenAgent } from '../../settings.ts';
 import { openPreviewServices } from '../prompt/preview-prompt.ts';
 import { createPreviewedTurn, parsePreviewRequest } from '../prompt/request.ts';
 
@@ -53,7 +53,7 @@ export async function openEvaluation({
     ...(soul !== undefined && { soul }),
   });
   const limited = { history: HISTORY, limits: toTurnLimits(settings) };
-  const channels = withHosted(plugged.definitions, plugged.loaded).map((one) => one.id);
+  const channels = addHostedChannels(plugged.definitions, plugged.loaded).map((one) => one.id);
   const place = { channels, agent: id, name: agent.name, heartbeat: async () => null };
   return {
     ...{ agent, workspace, limits: listLimits(limited) },

@@ -1,12 +1,12 @@
 import { decodeText } from '@parley/core';
 import {
+  type AudienceSplit,
   addOwnerMarkToCopy,
   type FolderSurvey,
-  listOwnerMarks,
-  readInside,
-  type SplitText,
+  listOwnerIdentifiers,
+  readFileInside,
   type SurveyedEntry,
-  splitOwnersFile,
+  splitOwnerFile,
 } from '@parley/workspace';
 import { canTakeNotes, isMarkedInCopy } from './import-plan.ts';
 
@@ -32,16 +32,16 @@ export interface ImportEdits {
 /** Reads the prompt files of a surveyed folder. Throws file system errors. */
 export async function createImportEdits({ folder, entries }: FolderSurvey): Promise<ImportEdits> {
   const read = async (name: string): Promise<string> =>
-    decodeText(await readInside(folder, name.split('/'))).text;
+    decodeText(await readFileInside(folder, name.split('/'))).text;
   const named = (wanted: string): SurveyedEntry | undefined =>
     entries.find(
       ({ name, content }) => name.toLowerCase() === wanted && content.kind === 'markdown',
     );
   const user = named('user.md');
-  const marks = user === undefined ? [] : listOwnerMarks(await read(user.name));
-  const parts = new Map<string, SplitText>();
+  const marks = user === undefined ? [] : listOwnerIdentifiers(await read(user.name));
+  const parts = new Map<string, AudienceSplit>();
   for (const { name } of SPLIT.map(named).filter((entry) => entry !== undefined)) {
-    const split = splitOwnersFile(await read(name), marks);
+    const split = splitOwnerFile(await read(name), marks);
     if (split.owners !== '') parts.set(name, split);
   }
   const taken = [...parts].map(([name, { owners }]) => `## From ${name}\n\n${owners}\n`).join('\n');

@@ -1,12 +1,12 @@
-import { formatCounted, toVisibleLine } from '@parley/core';
-import type { foreseeTasks } from '@parley/proactive';
-import { type FolderSurvey, isMarkdown, isMemory, type SurveyedEntry } from '@parley/workspace';
+import { pluralize, toDisplayLine } from '@parley/core';
+import type { previewTasks } from '@parley/proactive';
+import { type FolderSurvey, isMarkdown, isMemoryFile, type SurveyedEntry } from '@parley/workspace';
 import { formatContextLine } from '../schedule.ts';
 
 /** What already exists in the workspace under the name of a file to copy. */
 export type ExistingFile = 'nothing' | 'the-same' | 'a-template' | 'something';
 
-type UsedFile = ReturnType<typeof toUsedFile>;
+type ImportedFile = ReturnType<typeof toImportedFile>;
 type ImportPlan = ReturnType<typeof planImport>;
 
 const USES: Readonly<Record<string, string>> = {
@@ -32,8 +32,8 @@ const FOR_EVERYONE: ReadonlySet<string> = new Set(['agents.md', 'soul.md', 'iden
  * owner can read them.
  */
 export function isMarkedInCopy(name: string): boolean {
-  const isOpen = FOR_EVERYONE.has(name.toLowerCase()) || getFirstPart(name) === 'skills';
-  return isMarkdown(name) && !isOpen && !isMemory(name);
+  const isOpen = FOR_EVERYONE.has(name.toLowerCase()) || getFirstPathSegment(name) === 'skills';
+  return isMarkdown(name) && !isOpen && !isMemoryFile(name);
 }
 
 /**
@@ -73,7 +73,7 @@ export function planImport(
   existing: (name: string) => ExistingFile,
   split: ReadonlySet<string>,
 ) {
-  const used: UsedFile[] = [];
+  const used: ImportedFile[] = [];
   const ignored = beside.map((name) => ({
     name: `../${name}`,
     why: FOREIGN[name.toLowerCase()] ?? 'not part of the workspace',
@@ -81,14 +81,14 @@ export function planImport(
   for (const entry of survey.entries) {
     const why = findExclusionReason(entry);
     if (why === null) {
-      used.push(toUsedFile(entry, existing(entry.name), split.has(entry.name)));
+      used.push(toImportedFile(entry, existing(entry.name), split.has(entry.name)));
     } else ignored.push({ name: entry.name, why });
   }
   return { used, ignored, skills: survey.skills, isCut: survey.isCut };
 }
 
 function findExclusionReason({ name, content }: SurveyedEntry): string | null {
-  const foreign = FOREIGN[getFirstPart(name)];
+  const foreign = FOREIGN[getFirstPathSegment(name)];
   if (foreign !== undefined) return foreign;
   switch (content.kind) {
     case 'hidden':
@@ -99,7 +99,7 @@ function findExclusionReason({ name, content }: SurveyedEntry): string | null {
       return null;
     case 'other':
       // Scripts and references in a skill's folder are part of the skill.
-      return getFirstPart(name) === 'skills' || STATES.includes(name)
+      return getFirstPathSegment(name) === 'skills' || STATES.includes(name)
         ? null
         : 'a workspace contains only Markdown and skills';
   }
@@ -118,7 +118,7 @@ function findHiddenReason(name: string): string {
  * chats. `isMarked` means that the front matter of the copy restricts the file to the owner.
  * `remark` is a note for the owner.
  */
-function toUsedFile(
+function toImportedFile(
   { name, bytes, content }: SurveyedEntry,
   existing: ExistingFile,
   isSplit: boolean,
@@ -140,7 +140,7 @@ function describeUse(name: string): string {
   if (STATES.includes(name)) return 'when its tasks last ran';
   const known = USES[name.toLowerCase()];
   if (known !== undefined) return known;
-  switch (getFirstPart(name)) {
+  switch (getFirstPathSegment(name)) {
     case 'memory':
       return /^memory\/\d{4}-\d\d-\d\d\.md$/i.test(name) ? 'a daily note' : 'a note';
     case 'skills':
@@ -158,7 +158,7 @@ function findRemark(content: SurveyedEntry['content']): string | null {
   return content.warning;
 }
 
-function getFirstPart(name: string): string {
+function getFirstPathSegment(name: string): string {
   return (name.split('/')[0] ?? '').toLowerCase();
 }
 
@@ -168,7 +168,7 @@ const SUMMED = ['memory', 'skills', 'knowledge'];
 /** `heartbeat` describes the tasks in HEARTBEAT.md; null if HEARTBEAT.md is not imported. */
 export function formatPlan(
   { used, ignored, skills, isCut }: ImportPlan,
-  heartbeat: Awaited<ReturnType<typeof foreseeTasks>> | null,
+  heartbeat: Awaited<ReturnType<typeof previewTasks>> | null,
 ): string {
   const fresh = used.filter(({ existing }) => existing === 'nothing');
   const kept = used.filter(({ existing }) => existing !== 'nothing');
@@ -208,7 +208,7 @@ function listTaskLines({
   isWhole,
   context,
   problems,
-}: Awaited<ReturnType<typeof foreseeTasks>>): readonly string[] {
+}: Awaited<ReturnType<typeof previewTasks>>): readonly string[] {
   const lines = tasks.map(({ name, schedule, lastRun }) => {
     const ran = lastRun === null ? '' : `, last run ${new Date(lastRun).toISOString()}`;
     return formatPlanLine(name, `${schedule}${ran}`);
@@ -223,7 +223,7 @@ function listTaskLines({
   ];
 }
 
-const EXISTING: Readonly<Record<UsedFile['existing'], string>> = {
+const EXISTING: Readonly<Record<ImportedFile['existing'], string>> = {
   nothing: '',
   'the-same': 'the same',
   'a-template':
@@ -235,7 +235,7 @@ function formatPlanSection(title: string, lines: readonly string[]): string {
   return lines.length === 0 ? '' : `${title}\n${lines.join('\n')}\n`;
 }
 
-function listFileLines(files: readonly UsedFile[]): readonly string[] {
+function listFileLines(files: readonly ImportedFile[]): readonly string[] {
   const single = files.filter(({ name }) => !SUMMED.includes(getTopFolder(name)));
   const sums = SUMMED.flatMap((folder) => {
     const inside = files.filter(({ name }) => getTopFolder(name) === folder);
@@ -244,7 +244,7 @@ function listFileLines(files: readonly UsedFile[]): readonly string[] {
     const isPrivate = inside.every((file) => file.isPrivate);
     const total = formatPlanLine(
       `${folder}/`,
-      `${formatCounted(inside.length, 'file')}, ${formatSize(bytes)}${isPrivate ? OWNER_ONLY : ''}`,
+      `${pluralize(inside.length, 'file')}, ${formatSize(bytes)}${isPrivate ? OWNER_ONLY : ''}`,
     );
     return [total, ...inside.flatMap((file) => listRemarkLines(file))];
   });
@@ -254,7 +254,7 @@ function listFileLines(files: readonly UsedFile[]): readonly string[] {
 const MARK = ' (the copy says "audience: owner")';
 const OWNER_ONLY = '; shown only in your own chats';
 
-function formatFileLine(file: UsedFile): string {
+function formatFileLine(file: ImportedFile): string {
   const { name, bytes, use, isPrivate, isMarked, remark } = file;
   const remarks = `${isMarked ? MARK : ''}${remark === null ? '' : `; ${remark}`}`;
   return formatPlanLine(
@@ -263,17 +263,17 @@ function formatFileLine(file: UsedFile): string {
   );
 }
 
-function listRemarkLines({ name, remark }: UsedFile): readonly string[] {
+function listRemarkLines({ name, remark }: ImportedFile): readonly string[] {
   return remark === null ? [] : [formatPlanLine(`  ${name}`, remark)];
 }
 
 function formatPlanLine(name: string, text: string): string {
-  return `  ${toPrintable(name).padEnd(24)} ${toPrintable(text)}`;
+  return `  ${toShortPrintableLine(name).padEnd(24)} ${toShortPrintableLine(text)}`;
 }
 
 /** Names and descriptions are untrusted, so control characters are removed. */
-function toPrintable(text: string): string {
-  return toVisibleLine(text).slice(0, 300);
+function toShortPrintableLine(text: string): string {
+  return toDisplayLine(text).slice(0, 300);
 }
 
 function getTopFolder(name: string): string {

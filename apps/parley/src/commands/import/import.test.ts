@@ -13,8 +13,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemTime } from '@parley/core';
-import { foreseeTasks } from '@parley/proactive';
-import { openForReading } from '@parley/workspace';
+import { previewTasks } from '@parley/proactive';
+import { openFolderReader } from '@parley/workspace';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { locateDataFolder } from '../../data-folder.ts';
 import { importWorkspace } from './import.ts';
@@ -147,8 +147,8 @@ describe('parley import openclaw', () => {
     expect(printed).toMatch(/HEARTBEAT\.md, line 5, task Bills: found "every 2-3 days"/);
     expect(printed).toContain('USER.md: "the usual" is not a time zone');
     await run(true);
-    const files = await openForReading(workspace(), systemTime.clock);
-    const { tasks: copied } = await foreseeTasks(files, { timeZone: 'UTC' });
+    const files = await openFolderReader(workspace(), systemTime.clock);
+    const { tasks: copied } = await previewTasks(files, { timeZone: 'UTC' });
     expect(copied.map(({ name }) => name)).toEqual(['Email', 'Bills']);
   });
 

@@ -8,12 +8,12 @@ import {
   statSync,
 } from 'node:fs';
 import { join, resolve, sep } from 'node:path';
-import { formatCounted, newId, systemTime } from '@parley/core';
-import { foreseeTasks } from '@parley/proactive';
+import { newId, pluralize, systemTime } from '@parley/core';
+import { previewTasks } from '@parley/proactive';
 import {
   type CopyResult,
   copyIntoWorkspace,
-  openForReading,
+  openFolderReader,
   surveyFolder,
   writeIntoWorkspace,
 } from '@parley/workspace';
@@ -54,23 +54,23 @@ export async function importWorkspace(
   const { folder: from, beside } = findWorkspace(path, agent);
   const { name, settings } = findChosenAgent(readSettings(folder, env), into);
   const { workspace } = settings.agent;
-  assertSeparate(from, workspace);
+  assertSeparateFolders(from, workspace);
   const survey = await surveyFolder(from, systemTime.clock);
   const edits = await createImportEdits(survey);
-  const existing = (name: string) => findExisting(survey.folder, workspace, name, edits);
+  const existing = (name: string) => classifyExistingFile(survey.folder, workspace, name, edits);
   const plan = planImport(survey, beside, existing, edits.split);
   print(
     `The ${AGENTS[agent].name} workspace ${from}\n\n${formatPlan(plan, await readImportedHeartbeat(plan, survey.folder, settings.agent))}`,
   );
-  if (yes) return copyAll(plan, { from: survey.folder, to: workspace, edits, print });
+  if (yes) return copyPlannedFiles(plan, { from: survey.folder, to: workspace, edits, print });
   print(
-    `Nothing has been copied. To copy it into ${workspace}, run this again with --yes.\nTo use it where it is, write this into ${folder.settingsFile}:\n${formatPlaceSettings(name, from)}\nIn that case, Parley does not mark or change any file. Others can read USER.md until its front matter says "audience: owner", and they can read what other files say about you.`,
+    `Nothing has been copied. To copy it into ${workspace}, run this again with --yes.\nTo use it where it is, write this into ${folder.settingsFile}:\n${formatWorkspaceSettings(name, from)}\nIn that case, Parley does not mark or change any file. Others can read USER.md until its front matter says "audience: owner", and they can read what other files say about you.`,
   );
   return 0;
 }
 
 /** Formats the settings that make a folder an agent's workspace. */
-function formatPlaceSettings(name: string | undefined, folder: string): string {
+function formatWorkspaceSettings(name: string | undefined, folder: string): string {
   const place = JSON.stringify(folder);
   if (name === undefined) return `  agent:\n    workspace: ${place}`;
   return `  agents:\n    ${name}:\n      workspace: ${place}`;
@@ -83,10 +83,10 @@ function formatPlaceSettings(name: string | undefined, folder: string): string {
 async function readImportedHeartbeat(
   { used }: ReturnType<typeof planImport>,
   from: string,
-  settings: Parameters<typeof foreseeTasks>[1],
+  settings: Parameters<typeof previewTasks>[1],
 ) {
   if (!used.some(({ name }) => name === 'HEARTBEAT.md')) return null;
-  return foreseeTasks(await openForReading(from, systemTime.clock), settings);
+  return previewTasks(await openFolderReader(from, systemTime.clock), settings);
 }
 
 interface CopyContext {
@@ -96,7 +96,7 @@ interface CopyContext {
   readonly print: CliContext['print'];
 }
 
-async function copyAll(
+async function copyPlannedFiles(
   plan: ReturnType<typeof planImport>,
   { from, to, edits, print }: CopyContext,
 ): Promise<number> {
@@ -119,12 +119,12 @@ async function copyAll(
       `USER.md could not be extended: the notes about you are in ${OWNERS_NOTES}, which only you can read`,
     );
   }
-  print(`Copied into ${to}: ${formatCounted(counts.copied, 'file')}. The original is unchanged.`);
+  print(`Copied into ${to}: ${pluralize(counts.copied, 'file')}. The original is unchanged.`);
   return counts.failed === 0 ? 0 : 1;
 }
 
 /** Throws CliError `import-same` if the folders are the same or one is inside the other. */
-function assertSeparate(from: string, workspace: string): void {
+function assertSeparateFolders(from: string, workspace: string): void {
   const [a, b] = [resolveRealPath(from), resolveRealPath(workspace)].map((path) => path + sep);
   if (a === undefined || b === undefined || !(a.startsWith(b) || b.startsWith(a))) return;
   throw new CliError(
@@ -141,7 +141,7 @@ function resolveRealPath(path: string): string {
   }
 }
 
-function findExisting(
+function classifyExistingFile(
   from: string,
   workspace: string,
   name: string,

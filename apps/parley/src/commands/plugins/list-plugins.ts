@@ -1,7 +1,7 @@
 import type { GatewayStatus, PluginLine } from '@parley/gateway/api';
 import { type CliContext, formatJson } from '../../cli.ts';
 import { formatCommandLine } from '../../data-folder.ts';
-import { plugInForCommand } from '../../plug-in.ts';
+import { loadPluginsForCommand } from '../../plug-in.ts';
 import { askGateway, findGateway } from '../../running-gateway.ts';
 import { readSettings } from '../../settings.ts';
 
@@ -35,7 +35,7 @@ export async function listPlugins(cli: CliContext): Promise<number> {
 }
 
 async function loadPluginLines(cli: CliContext): Promise<readonly PluginLine[]> {
-  const { report, end } = await plugInForCommand(readSettings(cli.folder, cli.env), cli);
+  const { report, end } = await loadPluginsForCommand(readSettings(cli.folder, cli.env), cli);
   end();
   return report;
 }

@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { main } from '../../main.ts';
-import { nameProblem, type PluginKind, pluginFiles } from './plugin-template.ts';
+import { createPluginFiles, findNameProblem, type PluginKind } from './plugin-template.ts';
 
 const ROOT = join(import.meta.dirname, '../../../../..');
 const TAKEN = { tools: ['read', 'web_fetch'], channels: ['web', 'api'] };
@@ -57,7 +57,7 @@ describe('the name of a new plugin', () => {
       'é',
     ].map((name) => [name, 'tool', /is not a valid plugin name/] as [string, PluginKind, RegExp]),
   ])('[P16] %j for a %s', (name, kind, problem) => {
-    const found = nameProblem(name, kind, TAKEN);
+    const found = findNameProblem(name, kind, TAKEN);
     if (problem === null) expect(found).toBeNull();
     else expect(found).toMatch(problem);
   });
@@ -67,7 +67,7 @@ describe('the files of a new plugin', () => {
   it.each<PluginKind>(['tool', 'channel'])(
     "[P16] of a %s contain the plugin's name instead of placeholders",
     (kind) => {
-      const files = pluginFiles('red-dice', kind, { parley: '../parley', use: './red-dice' });
+      const files = createPluginFiles('red-dice', kind, { parley: '../parley', use: './red-dice' });
       expect([...files.keys()].toSorted()).toEqual([
         'README.md',
         'index.ts',
@@ -84,7 +84,10 @@ describe('the files of a new plugin', () => {
   );
 
   it('[P16] do not request a package named parley from a registry, and request the tested versions of other packages', () => {
-    const files = pluginFiles('dice', 'tool', { parley: '../node_modules/parley', use: './dice' });
+    const files = createPluginFiles('dice', 'tool', {
+      parley: '../node_modules/parley',
+      use: './dice',
+    });
     const { devDependencies } = JSON.parse(files.get('package.json') ?? '');
     const ours = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).devDependencies;
     expect(devDependencies).toEqual({

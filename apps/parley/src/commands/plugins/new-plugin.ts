@@ -9,7 +9,7 @@ import { CHANNEL_DEFINITIONS } from '@parley/gateway/channel-definitions';
 import { type CliContext, formatJson } from '../../cli.ts';
 import { CliError, formatCommandLine, UsageError } from '../../data-folder.ts';
 import { checkSettings } from '../../settings.ts';
-import { nameProblem, type PluginKind, pluginFiles } from './plugin-template.ts';
+import { createPluginFiles, findNameProblem, type PluginKind } from './plugin-template.ts';
 
 export interface NewPluginFlags {
   readonly channel?: boolean;
@@ -24,30 +24,30 @@ const OTHER_CHANNELS = ['api', 'beat', 'sub'];
  * `parley plugins new`: writes a working plugin with a test. If it throws CliError, nothing was
  * written, and an existing folder is unchanged.
  */
-export async function newPlugin(
+export async function createPlugin(
   { folder: data, env, print, json }: CliContext,
   name: string,
   flags: NewPluginFlags,
 ): Promise<number> {
   const kind: PluginKind = flags.channel ? 'channel' : 'tool';
   const channels = [...CHANNEL_DEFINITIONS.map(({ id }) => id), ...OTHER_CHANNELS];
-  const problem = nameProblem(name, kind, { tools: BUILT_IN_TOOLS, channels });
+  const problem = findNameProblem(name, kind, { tools: BUILT_IN_TOOLS, channels });
   if (problem !== null) throw new UsageError(problem);
   const folder = join(resolve(flags.in), name);
   const checked = checkSettings(data, env);
-  if (checked.kind === 'ok') refuseWorkspace(folder, checked.settings.agent.workspace);
-  const use = pathFrom(dirname(data.settingsFile), folder);
-  const parley = pathFrom(folder, fileURLToPath(INSTALLATION).replace(/\/$/, ''), 2);
-  const files = pluginFiles(name, kind, { parley, use });
+  if (checked.kind === 'ok') assertOutsideWorkspace(folder, checked.settings.agent.workspace);
+  const use = toRelativePath(dirname(data.settingsFile), folder);
+  const parley = toRelativePath(folder, fileURLToPath(INSTALLATION).replace(/\/$/, ''), 2);
+  const files = createPluginFiles(name, kind, { parley, use });
   writeFolder(folder, files);
-  const note = detectInstallationKind() === 'clone' ? makeTypes() : null;
+  const note = detectInstallationKind() === 'clone' ? tryBuildTypes() : null;
   if (json) print(formatJson({ folder, files: [...files.keys()], use, kind }));
   else print([`Wrote ${folder}: ${[...files.keys()].join(', ')}.`, ...nextSteps()].join('\n'));
   return 0;
 
   function nextSteps(): readonly string[] {
     const lines = [
-      ...['', 'Check and test it:', `  cd ${pathFrom('.', folder)}`],
+      ...['', 'Check and test it:', `  cd ${toRelativePath('.', folder)}`],
       ...['  npm install', '  npx tsc', '  npm test'],
       ...['', `List it in ${data.settingsFile}, as its README.md shows, and start Parley:`],
       ...[`  plugins: ["${use}"]`, `  ${formatCommandLine('plugins', data)}`],
@@ -57,7 +57,7 @@ export async function newPlugin(
 }
 
 /** No code is loaded from the workspace, because the agent can write there. */
-function refuseWorkspace(folder: string, workspace: string): void {
+function assertOutsideWorkspace(folder: string, workspace: string): void {
   const path = relative(workspace, folder);
   if (path.startsWith('..') || isAbsolute(path)) return;
   throw new CliError(
@@ -70,7 +70,7 @@ function refuseWorkspace(folder: string, workspace: string): void {
  * Returns a path the way people write it: relative if it is inside `base` or at most `steps`
  * folders up, and otherwise absolute.
  */
-function pathFrom(base: string, path: string, steps = 0): string {
+function toRelativePath(base: string, path: string, steps = 0): string {
   const parts = relative(base, path).split(sep);
   const up = parts.filter((part) => part === '..').length;
   if (up > steps || isAbsolute(parts.join(sep))) return path;
@@ -89,17 +89,17 @@ function writeFolder(folder: string, files: ReadonlyMap<string, string>): void {
         `${folder} already exists and was not changed. Choose another name, or another folder with --in.`,
       );
     }
-    throw unwritable(folder, error);
+    throw createUnwritableFolderError(folder, error);
   }
   try {
     for (const [file, text] of files) writeFileSync(join(folder, file), text, { flag: 'wx' });
   } catch (error) {
     rmSync(folder, { recursive: true, force: true });
-    throw unwritable(folder, error);
+    throw createUnwritableFolderError(folder, error);
   }
 }
 
-function unwritable(folder: string, error: unknown): CliError {
+function createUnwritableFolderError(folder: string, error: unknown): CliError {
   const message = `${folder} is not writable: ${reasonOf(error)}. Choose another folder with --in.`;
   return new CliError('plugin-unwritable', message, error);
 }
@@ -108,7 +108,7 @@ function unwritable(folder: string, error: unknown): CliError {
  * Builds the published types, which are missing in a fresh clone. If that fails, returns advice for
  * the user.
  */
-function makeTypes(): string | null {
+function tryBuildTypes(): string | null {
   const main = fileURLToPath(new URL('apps/parley/src/build/main.ts', INSTALLATION));
   const { status } = spawnSync(process.execPath, [main, '--types'], { stdio: 'ignore' });
   if (status === 0) return null;

@@ -16,7 +16,7 @@ export interface TakenNames {
 }
 
 /** Returns why a plugin cannot have this name; null if the name is valid. */
-export function nameProblem(name: string, kind: PluginKind, taken: TakenNames): string | null {
+export function findNameProblem(name: string, kind: PluginKind, taken: TakenNames): string | null {
   if (name.length > MAX_NAME || !NAME.test(name)) {
     return `${JSON.stringify(name)} is not a valid plugin name. Use lower-case letters, digits and single hyphens, at most ${MAX_NAME} characters, such as my-plugin.`;
   }
@@ -33,7 +33,7 @@ export function nameProblem(name: string, kind: PluginKind, taken: TakenNames): 
 
 const toolName = (name: string): string => name.replaceAll('-', '_');
 
-export interface PluginPlaces {
+export interface PluginPaths {
   /** The folder of the installed Parley package, for the link in package.json. */
   readonly parley: string;
   /** The path of the plugin's folder as written in the settings. */
@@ -41,10 +41,10 @@ export interface PluginPlaces {
 }
 
 /** Returns the files of a new plugin, keyed by name. */
-export function pluginFiles(
+export function createPluginFiles(
   name: string,
   kind: PluginKind,
-  { parley, use }: PluginPlaces,
+  { parley, use }: PluginPaths,
 ): ReadonlyMap<string, string> {
   const folders = [kind, 'shared'].map((folder) => getConfigPath(`new-plugin/${folder}`));
   const files = folders.flatMap((folder) =>

@@ -1,8 +1,8 @@
 import type { Audience, RequestSection, SentPart, SentRequest, UnsentLayer } from '@parley/core';
 import { formatCount } from '@parley/core';
 import type { PartComparison, PromptComparison, TextPiece } from '@parley/prompt';
-import type { PromptSummary, StepAside } from '@parley/store';
-import { formatTable, stripControls } from '../../terminal/text.ts';
+import type { HiddenStepParts, PromptSummary } from '@parley/store';
+import { formatTable, stripControlCharacters } from '../../terminal/text.ts';
 
 function getAudienceWord(audience: Audience): string {
   return audience.kind === 'conversation' ? 'this chat' : audience.kind;
@@ -14,12 +14,12 @@ export function formatTurn({ turnId, at, place, model, answeredBy }: PromptSumma
   const who = `${personName} (${personId})`;
   const agent = answeredBy === undefined ? '' : ` · ${answeredBy}`;
   const where = `${channel}/${account} ${chat}`;
-  return stripControls(
+  return stripControlCharacters(
     `${turnId} · ${formatLocalMinute(at)} · ${where} · ${who} · ${model}${agent}`,
   );
 }
 
-export function formatList(prompts: readonly PromptSummary[]): string {
+export function formatPromptList(prompts: readonly PromptSummary[]): string {
   const rows = prompts.map(({ turnId, at, layout, tokens, place, conversationId }) => [
     turnId,
     formatLocalMinute(at),
@@ -105,20 +105,20 @@ function toUnsentRow(line: UnsentLayer): string[] {
 }
 
 function formatFullText({ layer, text }: SentPart): string {
-  return `━━ ${stripControls(layer)} ━━\n${stripControls(text)}`;
+  return `━━ ${stripControlCharacters(layer)} ━━\n${stripControlCharacters(text)}`;
 }
 
 /** Formats what the model wrote apart from its answers; empty if there is nothing. */
 export function formatAsides(
-  asides: readonly StepAside[],
+  asides: readonly HiddenStepParts[],
   { full }: { readonly full: boolean },
 ): string {
   if (asides.length === 0) return '';
   const lines = asides.flatMap(({ step, reasoning, reasoningCharacters, dropped }) => [
     `step ${step}: ${formatCount(reasoningCharacters)} characters of reasoning`,
-    ...(full && reasoning !== '' ? [stripControls(reasoning)] : []),
+    ...(full && reasoning !== '' ? [stripControlCharacters(reasoning)] : []),
     ...dropped.map(({ raw, problem }) =>
-      stripControls(`a call that was not run: ${problem}${full ? `\n${raw}` : ''}`),
+      stripControlCharacters(`a call that was not run: ${problem}${full ? `\n${raw}` : ''}`),
     ),
   ]);
   const heading = 'not part of the answer; never shown in a chat or sent to a model';
@@ -176,7 +176,7 @@ function listPartLines(part: PartComparison, isEnd: boolean, full: boolean): str
     : '';
   const lines = full ? pieces.flatMap((piece) => listMarkedLines(piece)) : listChangedLines(pieces);
   return [
-    `${SIGNS[change]} ${stripControls(layer)}${end}`,
+    `${SIGNS[change]} ${stripControlCharacters(layer)}${end}`,
     ...(change === 'same' && !full ? [] : lines),
   ];
 }
@@ -190,7 +190,7 @@ const SIGNS: Readonly<Record<PartComparison['change'], string>> = {
 const MARKS: Readonly<Record<TextPiece['kind'], string>> = { same: ' ', removed: '-', added: '+' };
 
 function listMarkedLines({ kind, text }: TextPiece): string[] {
-  const lines = stripControls(text).replace(/\n$/, '').split('\n');
+  const lines = stripControlCharacters(text).replace(/\n$/, '').split('\n');
   return lines.map((line) => `    ${MARKS[kind]} ${line}`);
 }
 

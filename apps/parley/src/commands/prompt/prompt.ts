@@ -1,24 +1,24 @@
 import { type Logger, silentLogger, systemTime } from '@parley/core';
 import type { Heartbeat } from '@parley/proactive';
 import { comparePrompts } from '@parley/prompt';
-import type { HeartbeatOrder, PromptRepository, StoredPrompt } from '@parley/store';
+import type { HeartbeatRunRequest, PromptRepository, StoredPrompt } from '@parley/store';
 import { type ManagedFile, SOUL } from '@parley/workspace';
 import { type CliContext, formatJson, hasDatabase, withStore } from '../../cli.ts';
 import { CliError, type DataFolder, formatCommandLine, UsageError } from '../../data-folder.ts';
-import { plugInForCommand } from '../../plug-in.ts';
+import { loadPluginsForCommand } from '../../plug-in.ts';
 import {
+  addHostedChannels,
   type ChosenAgent,
   findChosenAgent,
   type LoadedSettings,
   readSettings,
-  withHosted,
 } from '../../settings.ts';
 import { previewPrompt } from './preview-prompt.ts';
 import {
   formatAsides,
   formatComparison,
-  formatList,
   formatPrompt,
+  formatPromptList,
   formatTurn,
 } from './prompt-text.ts';
 import {
@@ -60,8 +60,8 @@ export async function runPrompt(cli: CliContext, flags: PromptFlags): Promise<nu
       '--diff takes the ids of two turns, or no ids to compare the last two turns of a chat.',
     );
   }
-  if (!hasDatabase(folder, loaded)) throw createNothingYetError(folder);
-  print(await withStore(cli, ({ prompts }) => formatRecorded(flags, { prompts, folder })));
+  if (!hasDatabase(folder, loaded)) throw createNoPromptsError(folder);
+  print(await withStore(cli, ({ prompts }) => formatRecordedPrompts(flags, { prompts, folder })));
   return 0;
 }
 
@@ -74,10 +74,10 @@ async function formatPreview(
   const { layout, full = false, json } = flags;
   const faults: string[] = [];
   const deps = { ...systemTime, log: createFaultLogger(faults), folder, env };
-  const plugged = await plugInForCommand(first, deps, deps.log);
+  const plugged = await loadPluginsForCommand(first, deps, deps.log);
   const chosen = findChosenAgent(plugged.loaded, asked);
   const { settings } = chosen;
-  const channels = withHosted(plugged.definitions, plugged.loaded).map(({ id }) => id);
+  const channels = addHostedChannels(plugged.definitions, plugged.loaded).map(({ id }) => id);
   const agent =
     layout === undefined ? settings.agent : { ...settings.agent, layout: parseLayout(layout) };
   const { turn, change } = await createPreviewedTurn(request, {
@@ -91,7 +91,7 @@ async function formatPreview(
     ...deps,
     plugins: plugged.agent,
     name: chosen.name,
-    soul: await findSoulInUse({ folder, env }, plugged.loaded, agent.id),
+    soul: await findCurrentSoul({ folder, env }, plugged.loaded, agent.id),
   });
   plugged.end();
   if (json) return formatJson({ ...prompt, fromTemplates });
@@ -114,13 +114,16 @@ interface RecordedPrompts {
   readonly folder: DataFolder;
 }
 
-async function formatRecorded(flags: PromptFlags, recorded: RecordedPrompts): Promise<string> {
+async function formatRecordedPrompts(
+  flags: PromptFlags,
+  recorded: RecordedPrompts,
+): Promise<string> {
   const { list, turn, message, diff, chat, limit } = flags;
   if (list) {
     const found = await recorded.prompts.list({ chat, limit });
     if (flags.json) return formatJson(found);
-    if (found.length === 0) throw createNothingYetError(recorded.folder, chat);
-    return formatList(found);
+    if (found.length === 0) throw createNoPromptsError(recorded.folder, chat);
+    return formatPromptList(found);
   }
   if (diff !== undefined) {
     const turns = diff === true ? [] : diff;
@@ -128,25 +131,31 @@ async function formatRecorded(flags: PromptFlags, recorded: RecordedPrompts): Pr
       turns.length === 0
         ? (await listNewestPrompts(recorded, 2, chat)).toReversed()
         : await Promise.all(turns.map((turnId) => findPromptOfTurn(recorded, turnId)));
-    return before === undefined || after === undefined ? '' : formatCompared(before, after, flags);
+    return before === undefined || after === undefined
+      ? ''
+      : formatPromptComparison(before, after, flags);
   }
-  if (turn !== undefined) return formatStored(await findPromptOfTurn(recorded, turn), flags);
+  if (turn !== undefined) return formatStoredPrompt(await findPromptOfTurn(recorded, turn), flags);
   if (message !== undefined) {
-    return formatStored(await findPromptOfMessage(recorded, message, chat), flags);
+    return formatStoredPrompt(await findPromptOfMessage(recorded, message, chat), flags);
   }
   const [newest] = await listNewestPrompts(recorded, 1, chat);
-  return newest === undefined ? '' : formatStored(newest, flags);
+  return newest === undefined ? '' : formatStoredPrompt(newest, flags);
 }
 
 type PromptFormat = Pick<PromptFlags, 'full' | 'json'>;
 
-function formatStored(prompt: StoredPrompt, { full = false, json }: PromptFormat): string {
+function formatStoredPrompt(prompt: StoredPrompt, { full = false, json }: PromptFormat): string {
   if (json) return formatJson(prompt);
   const asides = formatAsides(prompt.asides, { full });
   return `${formatTurn(prompt)}\n${formatPrompt(prompt, { full })}${asides}`;
 }
 
-function formatCompared(before: StoredPrompt, after: StoredPrompt, shown: PromptFormat): string {
+function formatPromptComparison(
+  before: StoredPrompt,
+  after: StoredPrompt,
+  shown: PromptFormat,
+): string {
   const comparison = comparePrompts(before, after);
   if (shown.json) return formatJson(comparison);
   const text = formatComparison(comparison, { full: shown.full === true });
@@ -216,7 +225,7 @@ async function listNewestPrompts(
 ): Promise<readonly StoredPrompt[]> {
   const { prompts, folder } = recorded;
   const [newest] = await prompts.list({ chat, limit: 1 });
-  if (newest === undefined) throw createNothingYetError(folder, chat);
+  if (newest === undefined) throw createNoPromptsError(folder, chat);
   const found = await prompts.list({ chat: newest.conversationId, limit: count });
   if (found.length < count) {
     throw new CliError(
@@ -227,7 +236,7 @@ async function listNewestPrompts(
   return Promise.all(found.map(({ turnId }) => findPromptOfTurn(recorded, turnId)));
 }
 
-function createNothingYetError(folder: DataFolder, chat?: string): CliError {
+function createNoPromptsError(folder: DataFolder, chat?: string): CliError {
   const where = chat === undefined ? '' : ` in the chat "${chat}"`;
   return new CliError(
     'prompt-none',
@@ -240,7 +249,7 @@ async function findNextRun(
   { folder, env }: Pick<CliContext, 'folder' | 'env'>,
   { loaded, chosen }: { readonly loaded: LoadedSettings; readonly chosen: ChosenAgent },
   choose: Parameters<Heartbeat['preview']>[0],
-): Promise<HeartbeatOrder | null> {
+): Promise<HeartbeatRunRequest | null> {
   if (!hasDatabase(folder, loaded)) return null;
   const { createOfflineHeartbeat } = await import('../../proactive.ts');
   return withStore({ folder, env }, async (store) =>
@@ -252,7 +261,7 @@ async function findNextRun(
  * Returns the SOUL.md version in use (W06). Before the first start, no version is recorded and the
  * file itself is used.
  */
-export async function findSoulInUse(
+export async function findCurrentSoul(
   { folder, env }: Pick<CliContext, 'folder' | 'env'>,
   loaded: LoadedSettings,
   agent: string,

@@ -7,9 +7,9 @@ import {
   type ReplyRoute,
   toAgentConversation,
 } from '@parley/core';
-import { type AlertChat, createExampleRun, type Heartbeat } from '@parley/proactive';
+import { type AlertChat, createExampleRunRequest, type Heartbeat } from '@parley/proactive';
 import type { PromptMode } from '@parley/prompt';
-import type { ClaimedTurn, HeartbeatOrder } from '@parley/store';
+import type { ClaimedTurn, HeartbeatRunRequest } from '@parley/store';
 import { UsageError } from '../../data-folder.ts';
 
 /** The hypothetical message with its author and chat, from the command line or the page. */
@@ -62,7 +62,7 @@ export interface PreviewTarget {
   /** Returns null if there is no database yet; the preview then shows an example run. */
   readonly heartbeat: (
     ...choose: Parameters<Heartbeat['preview']>
-  ) => Promise<HeartbeatOrder | null>;
+  ) => Promise<HeartbeatRunRequest | null>;
   readonly now: number;
 }
 
@@ -77,7 +77,8 @@ export async function createPreviewedTurn(
   if (!heartbeat) return { turn, change: { mode } };
   const choose = (found: AlertChat | null): AlertChat =>
     found !== null && isAlertChat(found, message) ? found : getAlertChat(turn);
-  const order = (await place.heartbeat(choose)) ?? createExampleRun(choose(null), { agent, now });
+  const order =
+    (await place.heartbeat(choose)) ?? createExampleRunRequest(choose(null), { agent, now });
   const row = { seq: 0, ...order.message };
   return {
     turn: { ...turn, conversationId: row.conversationId, messages: [row] },
@@ -153,7 +154,7 @@ function getRenderTarget(channel: string): RenderTarget {
 }
 
 /** Returns the abilities of a channel that affect the prompt or its tools. */
-function getAbilities(channel: string): Pick<ReplyRoute, 'quotes' | 'acts' | 'voice'> {
+function getRouteCapabilities(channel: string): Pick<ReplyRoute, 'quotes' | 'acts' | 'voice'> {
   return {
     ...(MESSENGERS.has(channel) && { quotes: true, acts: ['react', 'edit', 'delete'] }),
     ...(channel in TARGETS && { voice: true }),
@@ -177,7 +178,7 @@ export function createHypotheticalTurn(
   const chat = getChat(asked);
   const { id, name } = getPerson(asked);
   const to = { channel, account, chatId: chat.id, chatType: chat.type };
-  const route = { ...to, ...getAbilities(channel), target: getRenderTarget(channel) };
+  const route = { ...to, ...getRouteCapabilities(channel), target: getRenderTarget(channel) };
   const message = {
     channel,
     account,

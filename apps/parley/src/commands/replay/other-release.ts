@@ -11,7 +11,7 @@ import { z } from 'zod';
 import type { CliContext } from '../../cli.ts';
 import { CliError, type DataFolder } from '../../data-folder.ts';
 import { findChosenAgent, type LoadedSettings } from '../../settings.ts';
-import { createSpending } from '../../soul.ts';
+import { createSpendingRecorder } from '../../soul.ts';
 import type { ReplayFlags } from './replay-choice.ts';
 
 interface ReleaseReplay {
@@ -155,6 +155,6 @@ async function chargeReport(
     );
     const named = name === undefined ? undefined : { name, ofAll: loaded.settings.spend };
     const deps = { store, named, clock: systemTime.clock, log: silentLogger };
-    await createSpending(settings, { ...deps, purpose: 'replay' }).spent(usage);
+    await createSpendingRecorder(settings, { ...deps, purpose: 'replay' }).spent(usage);
   }
 }

@@ -11,7 +11,7 @@ import { getModelName } from '../../agents.ts';
 import { CliError } from '../../data-folder.ts';
 import { createScrubbedModel } from '../../model.ts';
 import type { ChosenAgent, LoadedSettings } from '../../settings.ts';
-import { createSpending } from '../../soul.ts';
+import { createSpendingRecorder } from '../../soul.ts';
 import type { ReplayChoice, ReplayDeps } from './replay-choice.ts';
 
 type ModelOfReplay = Pick<ReplayRequest, 'model' | 'contextTokens'>;
@@ -34,7 +34,7 @@ export function openReplayModels(
   const own = other ?? settings;
   const named = name === undefined ? undefined : { name, ofAll: deps.loaded.settings.spend };
   const { store, clock, log } = deps;
-  const spending = createSpending(own, { store, clock, log, named, purpose: 'replay' });
+  const spending = createSpendingRecorder(own, { store, clock, log, named, purpose: 'replay' });
   const changed =
     other !== undefined && getModelName(other) !== getModelName(settings)
       ? getModelName(other)
@@ -96,7 +96,7 @@ async function openModel(
 /** Refuses to ask beyond the caps, and charges each answer. */
 function chargeModel(
   model: ChatModel,
-  { mayAsk, spent }: ReturnType<typeof createSpending>,
+  { mayAsk, spent }: ReturnType<typeof createSpendingRecorder>,
 ): ChatModel {
   return {
     get id() {

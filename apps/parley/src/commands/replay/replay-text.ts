@@ -4,37 +4,25 @@ import type {
   ReplayOutcome,
   ReplayReport,
 } from '@parley/agent/replay-outcome';
+import {
+  type AnswerFigure,
+  compareSeverity,
+  countTokens,
+  sumBothSides,
+} from '@parley/agent/replay-summary';
 import { formatCount, formatDuration } from '@parley/core';
 import { compareTexts } from '@parley/prompt';
-import { formatTable, splitRows, stripControls } from '../../terminal/text.ts';
+import { formatTable, splitRows, stripControlCharacters } from '../../terminal/text.ts';
 
 /** Formats one turn side by side, several as a table with the worst first. */
 export function formatReport(report: ReplayReport): string {
   const [first, ...more] = report.turns;
   if (first === undefined) return 'No turn was replayed.';
-  if (more.length === 0) return stripControls(formatOutcome(first));
+  if (more.length === 0) return stripControlCharacters(formatOutcome(first));
   const rows = report.turns.toSorted(compareSeverity).map(toRow);
   const table = formatTable([HEADS, ...rows], [3, 4, 5]);
-  return stripControls([table, '', ...formatTotals(report)].join('\n'));
+  return stripControlCharacters([table, '', ...formatTotals(report)].join('\n'));
 }
-
-/** The worst outcomes come first, and within them the turns with the most differences. */
-const SEVERITY: Readonly<Record<ReplayOutcome['kind'], number>> = {
-  failed: 0,
-  diverged: 1,
-  changed: 2,
-  incomplete: 3,
-  same: 4,
-};
-
-function compareSeverity(one: ReplayOutcome, other: ReplayOutcome): number {
-  return (
-    SEVERITY[one.kind] - SEVERITY[other.kind] || listChanges(other).length - listChanges(one).length
-  );
-}
-
-const listChanges = (outcome: ReplayOutcome): readonly ReplayChange[] =>
-  'changes' in outcome ? outcome.changes : [];
 
 const HEADS = ['turn', 'outcome', 'what', 'tokens', 'US$', 'seconds', 'question'];
 
@@ -46,9 +34,9 @@ function toRow(outcome: ReplayOutcome): string[] {
     turnId,
     kind,
     summarizeOutcome(outcome),
-    formatDelta(countTokens(before), countTokens(after)),
+    formatDelta(before && countTokens(before), after && countTokens(after)),
     formatDelta(before?.usage?.costUsd, after?.usage?.costUsd),
-    formatDelta(toSeconds(before), toSeconds(after)),
+    formatDelta(before && toSeconds(before), after && toSeconds(after)),
     shorten(question, 50),
   ];
 }
@@ -83,34 +71,21 @@ function formatDelta(before: number | null | undefined, after: number | null | u
   return delta > 0 ? `+${shown}` : shown;
 }
 
-const countTokens = (answer: ReplayedAnswer | null): number | undefined =>
-  answer?.usage == null ? undefined : answer.usage.inputTokens + answer.usage.outputTokens;
-
-const toSeconds = (answer: ReplayedAnswer | null): number | undefined =>
-  answer?.latencyMs == null ? undefined : Math.round(answer.latencyMs / 100) / 10;
+const toSeconds: AnswerFigure = ({ latencyMs }) =>
+  latencyMs === null ? null : Math.round(latencyMs / 100) / 10;
 
 function formatTotals({ turns, ...counts }: ReplayReport): string[] {
   const kinds = Object.entries(counts).filter(([, count]) => count > 0);
-  const both = turns.flatMap((one) =>
-    'before' in one && 'after' in one && one.after !== null
-      ? [[one.before, one.after] as const]
-      : [],
-  );
-  const sum = (of: (answer: ReplayedAnswer) => number | null | undefined, side: 0 | 1) =>
-    both.reduce((total, pair) => total + (of(pair[side]) ?? 0), 0);
-  const line = (name: string, of: (answer: ReplayedAnswer) => number | null | undefined) => {
-    const [before, after] = [sum(of, 0), sum(of, 1)];
-    return `${name.padEnd(9)}${round(before)} → ${round(after)} (${formatDelta(before, after)})`;
+  const line = (name: string, figureOf: AnswerFigure): string[] => {
+    const { before, after, turns: known } = sumBothSides(turns, figureOf);
+    if (known === 0) return [];
+    return [`${name.padEnd(9)}${round(before)} → ${round(after)} (${formatDelta(before, after)})`];
   };
   return [
     `${formatCount(turns.length)} turns: ${kinds.map(([kind, count]) => `${count} ${kind}`).join(', ')}`,
-    ...(both.length === 0
-      ? []
-      : [
-          line('tokens', countTokens),
-          line('US$', ({ usage }) => usage?.costUsd),
-          line('seconds', toSeconds),
-        ]),
+    ...line('tokens', countTokens),
+    ...line('US$', ({ usage }) => usage?.costUsd),
+    ...line('seconds', toSeconds),
   ];
 }
 
@@ -147,7 +122,7 @@ const SIDE = 48;
 
 function formatSides(before: ReplayedAnswer, after: ReplayedAnswer): string {
   const sides = [describeSide('recorded', before), describeSide('replayed', after)].map((text) =>
-    splitRows(stripControls(text), SIDE),
+    splitRows(stripControlCharacters(text), SIDE),
   );
   const [left = [], right = []] = sides;
   const rows = Array.from({ length: Math.max(left.length, right.length) }, (_, at) => {

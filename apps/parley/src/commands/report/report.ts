@@ -7,14 +7,14 @@ import type { BugReport } from '@parley/gateway/api';
 import type { Store } from '@parley/store';
 import { type CliContext, withStore } from '../../cli.ts';
 import { CliError } from '../../data-folder.ts';
-import { readKeptLog } from '../../log-reader.ts';
+import { readStoredLog } from '../../log-reader.ts';
 import type { LoadedPlugins } from '../../plug-in.ts';
 import type { StartOptions } from '../../process-options.ts';
 import { checkSettings, type LoadedSettings, toRetentionAges } from '../../settings.ts';
-import { getVersionFacts } from '../../version.ts';
+import { getVersionInfo } from '../../version.ts';
 import { writeArchive } from '../backup/archive.ts';
-import { examineInstallation, runAudit, toAuditReport } from '../checks/audit-report.ts';
-import { examineInstallationOf } from '../checks/doctor.ts';
+import { listExaminedAgents, runAudit, toAuditReport } from '../checks/audit-report.ts';
+import { runDoctorChecks } from '../checks/doctor.ts';
 import { type Installation, inspectInstallation } from '../checks/installation.ts';
 import { openMask } from './mask.ts';
 
@@ -63,7 +63,7 @@ export async function writeReport(cli: CliContext, out = 'parley-report.tar.gz')
 }
 
 /** Collects the same report for the page, using the plugins that are already loaded. */
-export async function collectOwnReport(
+export async function collectGatewayReport(
   { folder, env, ...time }: Pick<StartOptions, 'folder' | 'env' | 'clock' | 'monotonic'>,
   { report, definitions }: Pick<LoadedPlugins, 'report' | 'definitions'>,
   loaded: LoadedSettings,
@@ -81,27 +81,27 @@ export async function collectReport(installation: Installation): Promise<BugRepo
   const json = (value: unknown): string => `${JSON.stringify(mask(value), null, 2)}\n`;
   const parts: Readonly<Record<string, () => Promise<unknown>>> = {
     settings: async () => installation.loaded?.settings ?? installation.checked,
-    doctor: async () => examineInstallationOf(installation, CHECK_MS),
-    audit: () => getAuditFacts(installation),
+    doctor: async () => runDoctorChecks(installation, CHECK_MS),
+    audit: () => getAuditCounts(installation),
     status: async () =>
       installation.gateway.kind === 'runs'
         ? installation.gateway.status
         : installation.gateway.kind,
-    database: () => getDatabaseFacts(installation),
+    database: () => getDatabaseInfo(installation),
   };
   const found = await Promise.all(
     Object.entries(parts).map(async ([name, collect]) => {
       const value = await collect().catch((failure: unknown) => ({
-        failure: getErrorFacts(failure),
+        failure: getErrorInfo(failure),
       }));
       return { name: `${name}.json`, text: json(value) };
     }),
   );
-  const { lines } = await readKeptLog(folder.logs, { level: 'debug', limit: LOG_LINES });
+  const { lines } = await readStoredLog(folder.logs, { level: 'debug', limit: LOG_LINES });
   const log = lines.toReversed().map(({ raw }) => `${JSON.stringify(mask(JSON.parse(raw)))}\n`);
   const files = [
     { name: 'README.txt', text: README },
-    { name: 'versions.json', text: `${JSON.stringify(getMachineFacts(clock()), null, 2)}\n` },
+    { name: 'versions.json', text: `${JSON.stringify(getMachineInfo(clock()), null, 2)}\n` },
     ...found,
     { name: 'log.ndjson', text: log.join('') },
   ];
@@ -110,17 +110,17 @@ export async function collectReport(installation: Installation): Promise<BugRepo
 }
 
 /** Returns information about Parley and the machine that is not personal. */
-function getMachineFacts(now: number) {
+function getMachineInfo(now: number) {
   const { platform, arch, versions } = process;
   const { openssl, v8, modules } = versions;
   return {
-    ...{ at: new Date(now).toISOString(), ...getVersionFacts() },
+    ...{ at: new Date(now).toISOString(), ...getVersionInfo() },
     ...{ platform, arch, openssl, v8, modules, release: release() },
     ...{ cpus: cpus().length, memoryMegabytes: Math.round(totalmem() / 1e6) },
   };
 }
 
-function getErrorFacts(failure: unknown) {
+function getErrorInfo(failure: unknown) {
   const isError = failure instanceof Error;
   return isError
     ? { ...failure, name: failure.name, message: failure.message, stack: failure.stack }
@@ -128,17 +128,17 @@ function getErrorFacts(failure: unknown) {
 }
 
 /** Returns only the counts, because findings mention files and groups by name. */
-async function getAuditFacts(installation: Installation) {
+async function getAuditCounts(installation: Installation) {
   const { loaded, clock } = installation;
   if (loaded === null) return 'skipped';
-  const results = await runAudit(examineInstallation(installation, loaded), installation);
+  const results = await runAudit(listExaminedAgents(installation, loaded), installation);
   const { counts, findings } = toAuditReport(results, clock());
   return { counts, findings: findings.map(({ id, severity }) => ({ id, severity })) };
 }
 
-async function getDatabaseFacts({ folder, env, database, clock }: Installation) {
+async function getDatabaseInfo({ folder, env, database, clock }: Installation) {
   const state =
-    database.kind === 'seen' ? database.state : { failure: getErrorFacts(database.error) };
+    database.kind === 'seen' ? database.state : { failure: getErrorInfo(database.error) };
   // The database is not opened if that would change its schema.
   if (database.kind !== 'seen' || database.state.kind !== 'current') return { state };
   const tables = async (store: Store, { settings }: LoadedSettings) => ({

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { homedir, userInfo } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { isMissingFile } from '@parley/core';
-import { INSTALLATION } from '@parley/core/installation';
+import { findLauncherRoot } from '@parley/core/installation';
 import { CliError } from '../../data-folder.ts';
 
 /** The machine on which a service is installed. Tests provide their own folders and programs. */
@@ -16,10 +16,10 @@ export interface ServiceMachine {
   readonly launcher: string;
   /** Maps a system path to its real location; tests use their own. */
   readonly at: (path: string) => string;
-  readonly run: (program: string, args: readonly string[]) => Promise<EndedProgram>;
+  readonly run: (program: string, args: readonly string[]) => Promise<ProgramResult>;
 }
 
-export interface EndedProgram {
+export interface ProgramResult {
   readonly code: number;
   /** Standard output followed by standard error. */
   readonly out: string;
@@ -58,7 +58,7 @@ export interface ServiceState {
   readonly restarts: number;
 }
 
-export function getThisMachine(env: NodeJS.ProcessEnv): ServiceMachine {
+export function getCurrentMachine(env: NodeJS.ProcessEnv): ServiceMachine {
   return {
     platform: process.platform,
     uid: process.getuid?.() ?? -1,
@@ -66,7 +66,7 @@ export function getThisMachine(env: NodeJS.ProcessEnv): ServiceMachine {
     home: homedir(),
     env,
     node: process.execPath,
-    launcher: fileURLToPath(new URL('apps/parley/bin/parley.js', INSTALLATION)),
+    launcher: fileURLToPath(new URL('apps/parley/bin/parley.js', findLauncherRoot())),
     at: (path) => path,
     run: (program, args) => runProgram(program, args, env),
   };
@@ -83,7 +83,7 @@ function runProgram(
   program: string,
   args: readonly string[],
   env: NodeJS.ProcessEnv,
-): Promise<EndedProgram> {
+): Promise<ProgramResult> {
   const options = { env: { ...env, LC_ALL: 'C' }, timeout: RUN_WITHIN_MS };
   return new Promise((resolve) => {
     execFile(program, args, options, (error, stdout, stderr) => {
@@ -98,7 +98,7 @@ function runProgram(
 
 /** Throws CliError unless the program succeeded. */
 export async function requireSuccess(
-  ended: Promise<EndedProgram>,
+  ended: Promise<ProgramResult>,
   otherwise: string,
 ): Promise<void> {
   const { code, out } = await ended;

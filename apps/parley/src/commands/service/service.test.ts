@@ -13,41 +13,17 @@ import { join, resolve } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { CliContext } from '../../cli.ts';
 import {
-  announceOwnGateway,
+  announceGateway,
   getDefaultDataFolder,
   locateDataFolder,
   readToken,
 } from '../../data-folder.ts';
-import { newSession } from '../access.ts';
-import { getThisMachine, type ServiceMachine } from './manager.ts';
+import { SYSTEMCTL } from '../../testing/systemctl.ts';
+import { createSession } from '../access.ts';
+import { getCurrentMachine, type ServiceMachine } from './manager.ts';
 import { installService, showServiceStatus, uninstallService } from './service.ts';
 
 const LAUNCHER = resolve(import.meta.dirname, '../../../bin/parley.js');
-
-/** A fake systemctl that reads the unit, runs its command as a process and stops it. */
-const SYSTEMCTL = `#!/bin/sh
-cd "$(dirname "$0")" || exit 1
-echo "$*" >>calls
-[ "$1" = --user ] && shift
-# A process that has ended may wait for the init of a container to notice.
-alive() { [ -f pid ] && kill -0 "$(cat pid)" 2>/dev/null && ! grep -qs '^State:.*Z' "/proc/$(cat pid)/status"; }
-end() { alive && kill "$(cat pid)"; while alive; do sleep 0.02; done; }
-case "$1" in
-  --version) echo 'systemd 252 (252.38-1)' ;;
-  show-environment | enable | reset-failed) ;;
-  daemon-reload) cp "$(cat unit)" loaded 2>/dev/null || rm -f loaded ;;
-  restart)
-    end
-    cd "$(sed -n 's/^WorkingDirectory=//p' loaded)" || exit 1
-    sh -c "exec $(sed -n 's/^ExecStart=//p' "$OLDPWD/loaded")" </dev/null >>"$OLDPWD/log" 2>&1 &
-    echo $! >"$OLDPWD/pid" ;;
-  disable) end ;;
-  show)
-    if alive; then printf 'MainPID=%s\\nActiveState=active\\nSubState=running\\nMemoryCurrent=150000000\\n' "$(cat pid)"
-    else printf 'MainPID=0\\nActiveState=failed\\nSubState=failed\\n'; fi ;;
-  *) exit 1 ;;
-esac
-`;
 
 const USERADD = `#!/bin/sh
 echo "useradd $*" >>"$(dirname "$0")/calls"
@@ -87,7 +63,7 @@ const written = (name: string) => readFileSync(join(programs, name), 'utf8');
 function machine(change: Partial<ServiceMachine>): ServiceMachine {
   const env = { PATH: `${programs}:/usr/bin:/bin` };
   return {
-    ...getThisMachine(env),
+    ...getCurrentMachine(env),
     ...{ platform: 'linux', home: join(root, 'home'), user: 'ada', launcher: LAUNCHER },
     at: (path) => join(root, path),
     ...change,
@@ -117,7 +93,7 @@ describe('a user service', () => {
     expect(await showServiceStatus(cli, user())).toBe(0);
     expect(printed[2]).toContain(`process   ${written('pid').trim()}\nmemory    150 MB`);
     expect(printed[2]).toContain('health    ok');
-    expect(await newSession(cli)).toBe(0);
+    expect(await createSession(cli)).toBe(0);
     expect(printed[3]).toMatch(/#token=parley_session_/);
 
     const first = written('pid');
@@ -140,7 +116,7 @@ describe('a user service', () => {
   it('[U06] is not installed while another Parley process holds its data folder', async () => {
     const cli = cliOn(join(root, 'home/.parley'));
     mkdirSync(cli.folder.path);
-    const end = announceOwnGateway(cli.folder, 'http://127.0.0.1:1');
+    const end = announceGateway(cli.folder, 'http://127.0.0.1:1');
     await expect(installService(cli, {}, user())).rejects.toMatchObject({ code: 'service-busy' });
     end();
     expect(existsSync(join(root, 'home/.config'))).toBe(false);

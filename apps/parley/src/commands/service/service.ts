@@ -21,12 +21,12 @@ import {
   locateDataFolder,
 } from '../../data-folder.ts';
 import { createLaunchdManager } from './launchd.ts';
-import { getThisMachine, type ServiceMachine, type ServiceManager } from './manager.ts';
+import { getCurrentMachine, type ServiceMachine, type ServiceManager } from './manager.ts';
 import { createSystemdManager } from './systemd.ts';
 import { type ServiceProgram, SYSTEM_FOLDER, SYSTEM_UNIT, SYSTEM_USER } from './systemd-unit.ts';
 
 /** This machine's or this user's service, and its data folder. */
-interface ParleyService {
+export interface ParleyService {
   readonly manager: ServiceManager;
   readonly folder: DataFolder;
   readonly machine: ServiceMachine;
@@ -41,7 +41,7 @@ interface ParleyService {
 export async function installService(
   cli: CliContext,
   { print: onlyPrint = false }: { readonly print?: boolean },
-  machine: ServiceMachine = getThisMachine(cli.env),
+  machine: ServiceMachine = getCurrentMachine(cli.env),
 ): Promise<number> {
   const service = findService(cli, machine);
   const { manager, folder, isSystem, program } = service;
@@ -51,8 +51,8 @@ export async function installService(
     return 0;
   }
   await manager.check();
-  if (isSystem) checkReach(program, HIDDEN.map(machine.at));
-  await checkAlone(service);
+  if (isSystem) checkReadablePaths(program, HIDDEN.map(machine.at));
+  await assertNoOtherProcess(service);
   if (!isSystem) createDataFolder(folder);
   await manager.prepare();
   const before = existsSync(manager.file) ? readFileSync(manager.file, 'utf8') : null;
@@ -64,7 +64,7 @@ export async function installService(
   await manager.start();
   const outcome = await waitUntilHealthy(service);
   if (outcome.kind === 'healthy') {
-    cli.print(formatInstalled(service, outcome.address));
+    cli.print(formatInstallResult(service, outcome.address));
     return 0;
   }
   cli.print(
@@ -73,7 +73,10 @@ export async function installService(
   return 1;
 }
 
-function formatInstalled({ manager, folder, isSystem }: ParleyService, address: string): string {
+function formatInstallResult(
+  { manager, folder, isSystem }: ParleyService,
+  address: string,
+): string {
   const left = getDefaultDataFolder();
   const isLeft = isSystem && left !== folder.path && existsSync(join(left, 'parley.db'));
   return [
@@ -100,7 +103,7 @@ function formatInstalled({ manager, folder, isSystem }: ParleyService, address: 
  */
 export async function showServiceStatus(
   cli: CliContext,
-  machine: ServiceMachine = getThisMachine(cli.env),
+  machine: ServiceMachine = getCurrentMachine(cli.env),
 ): Promise<number> {
   const service = findService(cli, machine);
   const { manager } = service;
@@ -138,7 +141,7 @@ export async function showServiceStatus(
 /** `parley service uninstall`: removes the service but keeps its data. */
 export async function uninstallService(
   cli: CliContext,
-  machine: ServiceMachine = getThisMachine(cli.env),
+  machine: ServiceMachine = getCurrentMachine(cli.env),
 ): Promise<number> {
   const service = findService(cli, machine);
   const { manager, isSystem } = service;
@@ -171,12 +174,15 @@ function reportNoService(
  * Finds the installed service's data folder, even if the command names another folder; null if no
  * service is installed.
  */
-function findInstalledFolder({ file, folderIn }: ServiceManager): DataFolder | null {
+export function findInstalledFolder({ file, folderIn }: ServiceManager): DataFolder | null {
   const path = existsSync(file) ? folderIn(readFileSync(file, 'utf8')) : null;
   return path === null ? null : locateDataFolder(path, {});
 }
 
-function findService({ folder: chosen }: CliContext, machine: ServiceMachine): ParleyService {
+export function findService(
+  { folder: chosen }: CliContext,
+  machine: ServiceMachine,
+): ParleyService {
   const { platform, uid, at, node, launcher } = machine;
   if (platform !== 'linux' && platform !== 'darwin') {
     throw new CliError(
@@ -206,10 +212,10 @@ function findService({ folder: chosen }: CliContext, machine: ServiceMachine): P
 const HIDDEN = ['/home', '/root', '/run/user', '/tmp', '/var/tmp'];
 
 /** Throws CliError for paths that the service's user cannot read. */
-function checkReach(program: ServiceProgram, hidden: readonly string[]): void {
+function checkReadablePaths(program: ServiceProgram, hidden: readonly string[]): void {
   const { node, launcher, folder, settingsFile } = program;
   for (const path of [node, launcher, settingsFile]) {
-    const barrier = path === undefined ? null : findBarrier(path, hidden);
+    const barrier = path === undefined ? null : findUnreadableReason(path, hidden);
     if (barrier === null) continue;
     const fix =
       path === settingsFile
@@ -229,7 +235,7 @@ function checkReach(program: ServiceProgram, hidden: readonly string[]): void {
 }
 
 /** Returns why an unprivileged user cannot read a file or its link target; null if the user can. */
-export function findBarrier(path: string, hidden: readonly string[]): string | null {
+export function findUnreadableReason(path: string, hidden: readonly string[]): string | null {
   const real = realpathSync(path);
   for (const one of new Set([path, real])) {
     const hiding = hidden.find((folder) => isPathWithin(one, folder));
@@ -252,7 +258,7 @@ function listAncestorFolders(path: string): string[] {
 }
 
 /** Throws CliError if a Parley process other than the service holds the data folder. */
-async function checkAlone({ manager, folder }: ParleyService): Promise<void> {
+async function assertNoOtherProcess({ manager, folder }: ParleyService): Promise<void> {
   const instance = findInstance(folder);
   if (instance === null || instance.pid === (await manager.state()).pid) return;
   throw new CliError(
@@ -273,7 +279,7 @@ type HealthOutcome =
   | { readonly kind: 'healthy'; readonly address: string }
   | { readonly kind: 'failed'; readonly reason: string };
 
-async function waitUntilHealthy({ manager, folder }: ParleyService): Promise<HealthOutcome> {
+export async function waitUntilHealthy({ manager, folder }: ParleyService): Promise<HealthOutcome> {
   const deadline = systemTime.monotonic() + HEALTHY_WITHIN_MS;
   let reason = 'it has not published its address';
   while (systemTime.monotonic() < deadline) {

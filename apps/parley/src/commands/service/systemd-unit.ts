@@ -9,7 +9,7 @@ export interface ServiceProgram {
   readonly settingsFile: string | undefined;
 }
 
-export interface UnitFacts extends ServiceProgram {
+export interface SystemdUnitOptions extends ServiceProgram {
   /**
    * `system` is a system service with its own user. `user` is a user service for the person who
    * installs it.
@@ -39,7 +39,7 @@ export function toCommandLine({ node, launcher, folder, settingsFile }: ServiceP
 }
 
 /** Returns the text of the unit. Throws CliError for a path that a unit cannot contain. */
-export function createSystemdUnit(facts: UnitFacts): string {
+export function createSystemdUnit(facts: SystemdUnitOptions): string {
   const { kind, folder, environmentFile } = facts;
   const words = toCommandLine(facts);
   for (const path of [...words, environmentFile]) refuseControlCharacters(path);
@@ -71,7 +71,7 @@ export function createSystemdUnit(facts: UnitFacts): string {
     ...createBackoffLines(facts),
     'UMask=0077',
     '',
-    ...(isSystem ? createSystemGuards(folder) : USER_GUARDS),
+    ...(isSystem ? createHardeningLines(folder) : USER_GUARDS),
     '',
     '[Install]',
     `WantedBy=${isSystem ? 'multi-user.target' : 'default.target'}`,
@@ -90,7 +90,7 @@ const ENDING = [
 /** The first version of systemd that can increase the restart delay after each failure. */
 const KNOWS_STEPS = 254;
 
-function createBackoffLines({ version }: UnitFacts): string[] {
+function createBackoffLines({ version }: SystemdUnitOptions): string[] {
   const pause =
     version >= KNOWS_STEPS
       ? ['RestartSec=2s', 'RestartSteps=8', 'RestartMaxDelaySec=5min']
@@ -119,7 +119,7 @@ const USER_GUARDS = [
   ...COMMON_GUARDS,
 ];
 
-function createSystemGuards(folder: string): string[] {
+function createHardeningLines(folder: string): string[] {
   return [
     `User=${SYSTEM_USER}`,
     `Group=${SYSTEM_USER}`,

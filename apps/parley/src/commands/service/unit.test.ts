@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { createLaunchAgent, parseLaunchdState } from './launchd.ts';
-import { findBarrier } from './service.ts';
+import { findUnreadableReason } from './service.ts';
 import { parseSystemdState, parseSystemdVersion } from './systemd.ts';
-import { createSystemdUnit, type UnitFacts } from './systemd-unit.ts';
+import { createSystemdUnit, type SystemdUnitOptions } from './systemd-unit.ts';
 
-const FACTS: UnitFacts = {
+const FACTS: SystemdUnitOptions = {
   kind: 'system',
   version: 252,
   node: '/bin/sh',
@@ -27,7 +27,7 @@ beforeAll(() => {
 afterAll(() => rmSync(scratch, { recursive: true }));
 
 describe('the systemd unit', () => {
-  it.each<[string, Partial<UnitFacts>, readonly string[], readonly string[]]>([
+  it.each<[string, Partial<SystemdUnitOptions>, readonly string[], readonly string[]]>([
     [
       'of the machine has its own user, who may write only to the data folder',
       {},
@@ -208,11 +208,15 @@ describe('a file that the service user cannot read', () => {
     }
     chmodSync(closed, 0o700);
     symlinkSync(join(closed, 'node'), join(open, 'link'));
-    expect(findBarrier(join(open, 'node'), [])).toBe(null);
-    expect(findBarrier(join(open, 'link'), [])).toBe(`other users cannot enter ${closed}`);
-    expect(findBarrier(join(closed, 'node'), [])).toBe(`other users cannot enter ${closed}`);
-    expect(findBarrier(join(open, 'node'), [scratch])).toBe(`services cannot see ${scratch}`);
+    expect(findUnreadableReason(join(open, 'node'), [])).toBe(null);
+    expect(findUnreadableReason(join(open, 'link'), [])).toBe(`other users cannot enter ${closed}`);
+    expect(findUnreadableReason(join(closed, 'node'), [])).toBe(
+      `other users cannot enter ${closed}`,
+    );
+    expect(findUnreadableReason(join(open, 'node'), [scratch])).toBe(
+      `services cannot see ${scratch}`,
+    );
     chmodSync(join(open, 'node'), 0o700);
-    expect(findBarrier(join(open, 'node'), [])).toBe('other users cannot enter it');
+    expect(findUnreadableReason(join(open, 'node'), [])).toBe('other users cannot enter it');
   });
 });

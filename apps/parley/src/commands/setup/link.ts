@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemTime } from '@parley/core';
-import { formatLinkText } from '../../banner.ts';
-import { stripControls } from '../../terminal/text.ts';
+import { formatLinkingInstructions } from '../../banner.ts';
+import { stripControlCharacters } from '../../terminal/text.ts';
 import type { RunningSetup } from './installation.ts';
 import { CancelledError, type Questions } from './questions.ts';
 
@@ -24,7 +24,7 @@ export async function linkPhone(setup: RunningSetup, { log }: Questions): Promis
     const open = states.find(({ kind }) => kind === 'pairing');
     if (open?.kind === 'pairing' && open.code !== drawn) {
       drawn = open.code;
-      process.stdout.write(`\n${await formatLinkText('WhatsApp', open)}\n`);
+      process.stdout.write(`\n${await formatLinkingInstructions('WhatsApp', open)}\n`);
     }
     const failed = states.find(({ kind }) => kind === 'failed');
     if (failed?.kind === 'failed') log.error(`${failed.reason}\n${failed.fix}`);
@@ -52,7 +52,7 @@ export async function linkOwner(setup: RunningSetup, ui: Questions): Promise<voi
     const chosen = await ui.choose('Is that you? Owners can do everything.', [
       ...waiting.map(({ person, name, channel }) => ({
         value: person,
-        label: `Yes, that's me: ${stripControls(name)} on ${channel} (${stripControls(person)})`,
+        label: `Yes, that's me: ${stripControlCharacters(name)} on ${channel} (${stripControlCharacters(person)})`,
       })),
       { value: 'nobody', label: 'No, keep waiting' },
     ]);

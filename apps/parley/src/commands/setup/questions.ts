@@ -2,10 +2,10 @@ import { readFileSync, statSync } from 'node:fs';
 import type { CANCEL_SYMBOL } from '@clack/prompts';
 import type { SetupModel, SetupSteps } from '@parley/gateway';
 import type {
-  SetupAnswer,
   SetupField,
   SetupPlatform,
   SetupProvider,
+  SetupResult,
   SetupState,
 } from '@parley/gateway/api';
 
@@ -14,7 +14,7 @@ export class CancelledError extends Error {
   override readonly name = 'Cancelled';
 }
 
-type SaveStep = () => Promise<SetupAnswer>;
+type SaveStep = () => Promise<SetupResult>;
 export type SaveSteps = readonly SaveStep[];
 export type Questions = Awaited<ReturnType<typeof openQuestions>>;
 
@@ -29,7 +29,7 @@ const SHOWN_MODELS = 8;
 export async function openQuestions() {
   const prompts = await import('@clack/prompts');
   const { log } = prompts;
-  const show = (answer: SetupAnswer): void => {
+  const show = (answer: SetupResult): void => {
     if (answer.kind === 'problem') log.error(`${answer.reason}\n${answer.fix}`);
     else log.success(answer.text);
   };
@@ -109,7 +109,7 @@ async function askModel(
   prompts: PromptLibrary,
   installation: SetupSteps,
   { providers, isOffline, model: used }: SetupState,
-  show: (answer: SetupAnswer) => void,
+  show: (answer: SetupResult) => void,
 ): Promise<StepAnswer> {
   const options = providers.map(({ name }) => ({ value: name, label: name }));
   const hint = isOffline ? 'no model is connected' : used;
@@ -144,7 +144,7 @@ async function askServer(prompts: PromptLibrary, provider: SetupProvider): Promi
         prompts.text({
           message: 'Its address',
           initialValue: proposed,
-          validate: findAddressProblem,
+          validate: findUrlProblem,
         }),
       )
     : proposed;
@@ -161,7 +161,7 @@ async function askServer(prompts: PromptLibrary, provider: SetupProvider): Promi
   };
 }
 
-function findAddressProblem(typed: string | undefined): string | undefined {
+function findUrlProblem(typed: string | undefined): string | undefined {
   return /^https?:\/\//.test(typed ?? '') && URL.canParse(typed ?? '')
     ? undefined
     : 'Such as http://127.0.0.1:8080/v1';
@@ -187,7 +187,7 @@ async function askChannel(
   prompts: PromptLibrary,
   installation: SetupSteps,
   { platforms, channels }: SetupState,
-  show: (answer: SetupAnswer) => void,
+  show: (answer: SetupResult) => void,
 ): Promise<StepAnswer> {
   const names = [...new Set(channels)].join(', ');
   const options = [
@@ -202,7 +202,7 @@ async function askChannel(
     keep,
     ...(names === '' ? [] : options),
   ]);
-  const id = chosen === OTHER_PLATFORM.value ? await askOther(prompts, platforms) : chosen;
+  const id = chosen === OTHER_PLATFORM.value ? await askOtherPlatform(prompts, platforms) : chosen;
   const platform = platforms.find((one) => one.id === id);
   if (platform === undefined) return null;
   prompts.log.info(platform.needs);
@@ -222,7 +222,10 @@ const OTHER_PLATFORM = {
 } as const;
 
 /** Asks for one of the platforms that Parley's tests do not cover. */
-function askOther(prompts: PromptLibrary, platforms: SetupState['platforms']): Promise<string> {
+function askOtherPlatform(
+  prompts: PromptLibrary,
+  platforms: SetupState['platforms'],
+): Promise<string> {
   const others = platforms.filter(({ isUntested }) => isUntested);
   const options = others.map(({ id, name }) => ({ value: id, label: name }));
   const message = "Which platform? Parley's tests do not cover these.";
@@ -233,7 +236,7 @@ async function askOptions(
   prompts: PromptLibrary,
   installation: SetupSteps,
   { id: channel, fields = [], notDurable = [], webhook }: SetupPlatform,
-  show: (answer: SetupAnswer) => void,
+  show: (answer: SetupResult) => void,
 ): Promise<StepAnswer> {
   if (notDurable.length > 0) prompts.log.info(['What is not durable:', ...notDurable].join('\n'));
   if (webhook !== undefined)
@@ -289,7 +292,7 @@ async function askToken(
   prompts: PromptLibrary,
   installation: SetupSteps,
   { id: channel }: SetupPlatform,
-  show: (answer: SetupAnswer) => void,
+  show: (answer: SetupResult) => void,
 ): Promise<StepAnswer> {
   const validate = (typed: string | undefined) => (typed?.trim() ? undefined : 'Paste it.');
   const typed = await answerOrCancel(prompts, prompts.password({ message: 'Its token', validate }));

@@ -1,7 +1,7 @@
 import type { CliContext } from '../../cli.ts';
 import { CliError, formatCommandLine } from '../../data-folder.ts';
 import { findGateway } from '../../running-gateway.ts';
-import { startOwnGateway } from '../chat.ts';
+import { startTemporaryGateway } from '../chat.ts';
 import { createGatewaySetup, createOfflineSetup } from './installation.ts';
 import { linkOwner, linkPhone } from './link.ts';
 import { CancelledError, openQuestions, type SaveSteps } from './questions.ts';
@@ -56,7 +56,7 @@ async function finishSetup(
   const state = await (await createOfflineSetup(cli)).state();
   const isAsked = state.channels.length > 0 && (state.owners.length === 0 || saves.length > 0);
   if (isAsked && (await ui.wantsLink(isRunning))) {
-    const own = isRunning ? null : await startOwnGateway(folder, env);
+    const own = isRunning ? null : await startTemporaryGateway(folder, env);
     try {
       const gateway = await findGateway(folder, env);
       if (gateway === null)

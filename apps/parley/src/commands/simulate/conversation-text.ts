@@ -1,4 +1,4 @@
-import type { Act, RecordedMessage, SceneLine } from '@parley/simulators';
+import type { PlayerAct, RecordedMessage, SceneLine } from '@parley/simulators';
 
 /**
  * Returns a function that describes each line of a scene as readable text, in playing order. The
@@ -7,16 +7,16 @@ import type { Act, RecordedMessage, SceneLine } from '@parley/simulators';
 export function createConversationText(): (line: SceneLine) => string {
   const texts = new Map<string, string | undefined>();
   return (line) => {
-    if ('act' in line) return formatAct(line.act);
+    if ('act' in line) return formatPlayerAct(line.act);
     const { shown } = line;
     const key = `${shown.chat} ${shown.message}`;
     const isNew = !texts.has(key) || texts.get(key) !== shown.text;
     if (shown.gone !== true) texts.set(key, shown.text);
-    return formatShown(shown, isNew);
+    return formatRecordedMessage(shown, isNew);
   };
 }
 
-function formatShown(shown: RecordedMessage, isNew: boolean): string {
+function formatRecordedMessage(shown: RecordedMessage, isNew: boolean): string {
   const { chat, message, text, buttons, files, reactions, replyTo, gone } = shown;
   if (gone) return indentInChat(chat, `${message} was deleted`);
   const details = [
@@ -34,7 +34,7 @@ function listDetails(name: string, list: readonly string[] | undefined): readonl
   return [`${name}: ${list.join(', ') || 'none'}`];
 }
 
-function formatAct(act: Act): string {
+function formatPlayerAct(act: PlayerAct): string {
   switch (act.kind) {
     case 'say': {
       const file = act.file === undefined ? '' : ` (file: ${act.file.name})`;

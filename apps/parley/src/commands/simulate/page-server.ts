@@ -1,9 +1,9 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createConsole } from '@parley/console';
+import { createConsoleRoutes } from '@parley/console';
 import { reasonOf } from '@parley/core';
-import { Act, type Recording, type Simulator, writeScene } from '@parley/simulators';
+import { PlayerAct, type Recording, type Simulator, writeScene } from '@parley/simulators';
 import { z } from 'zod';
 import { CliError } from '../../data-folder.ts';
 
@@ -49,12 +49,12 @@ const SignIn = z.strictObject({ token: z.string() });
  * requests require the token.
  */
 export async function startPageServer(options: PageServerOptions): Promise<PageServer> {
-  const page = createConsole('/simulate.html');
+  const page = createConsoleRoutes('/simulate.html');
   const server = createServer((request, response) => {
     for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
-    answerRequest(options, page, request, response).catch((error: unknown) => {
+    handleRequest(options, page, request, response).catch((error: unknown) => {
       if (response.headersSent) response.end();
-      else respondJson(response, 400, { error: formatError(error) });
+      else sendJson(response, 400, { error: formatError(error) });
     });
   });
   await new Promise<void>((resolve, reject) => {
@@ -76,9 +76,9 @@ function formatError(error: unknown): string {
   return error instanceof z.ZodError ? z.prettifyError(error) : reasonOf(error);
 }
 
-async function answerRequest(
+async function handleRequest(
   options: PageServerOptions,
-  page: ReturnType<typeof createConsole>,
+  page: ReturnType<typeof createConsoleRoutes>,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -86,17 +86,17 @@ async function answerRequest(
   const url = new URL(request.url ?? '/', 'http://page');
   const call = `${request.method} ${url.pathname}`;
   if (call === 'GET /' || call.startsWith('GET /page/')) {
-    await passResponse(await page.request(url.pathname), response);
+    await forwardResponse(await page.request(url.pathname), response);
     return;
   }
   if (call === 'POST /api/sessions') {
     const given = SignIn.safeParse(await readJsonBody(request)).data?.token ?? '';
-    if (isSameSecret(given, token)) respondJson(response, 200, { session: token, role: 'owner' });
+    if (isSameSecret(given, token)) sendJson(response, 200, { session: token, role: 'owner' });
     else response.writeHead(401).end('This token does not belong to this simulation.');
     return;
   }
   if (!isSameSecret(request.headers.authorization?.replace(/^Bearer /, '') ?? '', token)) {
-    respondJson(response, 401, { error: 'This browser is not signed in.' });
+    sendJson(response, 401, { error: 'This browser is not signed in.' });
     return;
   }
   switch (call) {
@@ -104,8 +104,8 @@ async function answerRequest(
       streamWorlds(options, response);
       break;
     case 'POST /api/acts':
-      respondJson(response, 200, {
-        made: await simulator.act(Act.parse(await readJsonBody(request))),
+      sendJson(response, 200, {
+        made: await simulator.act(PlayerAct.parse(await readJsonBody(request))),
       });
       break;
     case 'GET /api/scene':
@@ -116,7 +116,7 @@ async function answerRequest(
       await sendFile(simulator, url.searchParams, response);
       break;
     default:
-      respondJson(response, 404, { error: 'There is no such page.' });
+      sendJson(response, 404, { error: 'There is no such page.' });
   }
 }
 
@@ -154,14 +154,14 @@ async function sendFile(
     .object({ chat: z.string(), message: z.string(), index: z.coerce.number().int() })
     .parse(Object.fromEntries(query));
   const file = simulator.file(chat, message, index);
-  if (file === undefined) return respondJson(response, 404, { error: 'There is no such file.' });
+  if (file === undefined) return sendJson(response, 404, { error: 'There is no such file.' });
   const bytes = await file.read();
   // The file type was chosen by a chat user, but the browser cannot run the file, because the
   // policy does not allow scripts from `blob:`.
   response.writeHead(200, { 'content-type': file.type.replaceAll(/[^\w/+.-]/g, '') }).end(bytes);
 }
 
-async function passResponse(from: Response, to: ServerResponse): Promise<void> {
+async function forwardResponse(from: Response, to: ServerResponse): Promise<void> {
   to.writeHead(from.status, Object.fromEntries(from.headers));
   to.end(Buffer.from(await from.arrayBuffer()));
 }
@@ -182,7 +182,7 @@ function isSameSecret(given: string, wanted: string): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-function respondJson(response: ServerResponse, status: number, body: object): void {
+function sendJson(response: ServerResponse, status: number, body: object): void {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { locateDataFolder } from '../../data-folder.ts';
 import { readSettings } from '../../settings.ts';
-import { createSimulatedSettings, makePlayFolder } from './play-folder.ts';
+import { createPlayFolder, createSimulatedSettings } from './play-folder.ts';
 
 const SIMULATOR = {
   platform: 'telegram',
@@ -114,7 +114,7 @@ describe('the data folder of a simulation', () => {
     writeFileSync(join(folder.workspace, 'AGENTS.md'), 'mine');
     writeFileSync(folder.settingsFile, 'agent: { name: Wren }\nplugins: [./dice]\n');
     for (const ownWorkspace of [false, true]) {
-      const play = makePlayFolder({ folder, env: {} }, SIMULATOR, { ownWorkspace });
+      const play = createPlayFolder({ folder, env: {} }, SIMULATOR, { ownWorkspace });
       const { settings, channels } = readSettings(play.folder, {});
       expect(settings.agent.name).toBe('Wren');
       expect(settings.plugins[0]?.use).toBe(join(data, 'dice'));

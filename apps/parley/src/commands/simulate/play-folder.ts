@@ -40,7 +40,7 @@ const RULES = ['access', 'activation', 'answers', 'whenUncertain', 'linkPreviews
  * Creates a data folder with the user's own settings, in which the simulated account replaces all
  * channels and the user is the owner. Throws the same CliErrors as `readSettings`.
  */
-export function makePlayFolder(
+export function createPlayFolder(
   installation: { readonly folder: DataFolder; readonly env: NodeJS.ProcessEnv },
   simulator: SimulatedInstallation,
   { ownWorkspace, isOffline = false }: PlayOptions,
@@ -52,7 +52,7 @@ export function makePlayFolder(
   const play = locateDataFolder(mkdtempSync(join(tmpdir(), 'parley-simulate-')), env);
   for (const name of READ_THERE) copyPath(join(folder.path, name), join(play.path, name));
   if (!ownWorkspace) copyPath(workspace, play.workspace);
-  const written = createSimulatedSettings(readWritten(folder.settingsFile), {
+  const written = createSimulatedSettings(readRawSettings(folder.settingsFile), {
     base: dirname(folder.settingsFile),
     workspace: ownWorkspace ? workspace : play.workspace,
     simulator,
@@ -73,7 +73,7 @@ function copyPath(from: string, to: string): void {
  * Reads the settings exactly as written, without resolving references to variables and files; the
  * file was checked before.
  */
-function readWritten(file: string): SettingsBlock {
+export function readRawSettings(file: string): SettingsBlock {
   const document = existsSync(file)
     ? parseSettings(decodeText(readFileSync(file)).text)
     : undefined;

@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import tls from 'node:tls';
-import { decodeText, formatCounted, reasonOf, systemTime } from '@parley/core';
+import { decodeText, pluralize, reasonOf, systemTime } from '@parley/core';
 import {
   createPlayClock,
-  describeDifference,
+  describeSceneDifference,
   PLATFORM_NAMES,
   type Platform,
   type PlayClock,
@@ -17,14 +17,14 @@ import {
   startSimulator,
   writeScene,
 } from '@parley/simulators';
-import { toSignInAddress } from '../../banner.ts';
+import { toSignInUrl } from '../../banner.ts';
 import type { CliContext } from '../../cli.ts';
 import { CliError, restrictFileMode } from '../../data-folder.ts';
 import type { RunningParley } from '../../start-parley.ts';
 import { abortOnSignal } from '../../terminal/interrupt.ts';
 import { createConversationText } from './conversation-text.ts';
 import { startPageServer } from './page-server.ts';
-import { makePlayFolder } from './play-folder.ts';
+import { createPlayFolder } from './play-folder.ts';
 
 export type SimulatedPlatform = Platform;
 
@@ -37,7 +37,7 @@ export interface SimulateFlags {
 }
 
 /** The platform to simulate, and the scene file if there is a scene to play. */
-export interface AskedPlay {
+export interface PlayRequest {
   readonly platform: Platform;
   readonly scene?: string;
 }
@@ -52,7 +52,7 @@ const CONNECT_WITHIN_MS = 60_000;
  */
 export async function runSimulate(
   cli: CliContext,
-  asked: AskedPlay,
+  asked: PlayRequest,
   flags: SimulateFlags,
 ): Promise<never> {
   const code = await playPlatform(cli, asked, flags);
@@ -63,7 +63,7 @@ export async function runSimulate(
 
 async function playPlatform(
   cli: CliContext,
-  asked: AskedPlay,
+  asked: PlayRequest,
   flags: SimulateFlags,
 ): Promise<number> {
   const { platform } = asked;
@@ -72,7 +72,7 @@ async function playPlatform(
   await using opened = new AsyncDisposableStack();
   const simulator = await startPlatform(platform, clock);
   opened.defer(() => simulator.close());
-  const made = makePlayFolder(cli, simulator, {
+  const made = createPlayFolder(cli, simulator, {
     ownWorkspace: flags.workspace === true,
     isOffline: flags.offline === true,
   });
@@ -80,11 +80,11 @@ async function playPlatform(
   const interrupt = new AbortController();
   const ended = once(interrupt.signal, 'abort');
   opened.use(abortOnSignal(interrupt));
-  const parley = await startPlayed(cli, made.folder, { simulator, clock });
+  const parley = await startPlayGateway(cli, made.folder, { simulator, clock });
   opened.defer(() => parley.close());
   // The scene is awaited here so that the resources stay open while it is played.
   if (scene !== undefined)
-    return await Promise.race([playThrough(cli, simulator, scene), ended.then(() => 130)]);
+    return await Promise.race([playWholeScene(cli, simulator, scene), ended.then(() => 130)]);
 
   const { record } = flags;
   const toFile = record === undefined ? () => {} : createAppender(resolve(record));
@@ -92,8 +92,8 @@ async function playPlatform(
   opened.defer(() => void recording.stop());
   const { token } = parley;
   const isTerminal = process.stdout.isTTY === true;
-  const shown = (address: string) => (isTerminal ? toSignInAddress(address, token) : address);
-  const console = toSignInAddress(parley.address, token);
+  const shown = (address: string) => (isTerminal ? toSignInUrl(address, token) : address);
+  const console = toSignInUrl(parley.address, token);
   const page = await startPageServer({ port: flags.port, token, simulator, recording, console });
   opened.defer(() => page.close());
   const { model } = await parley.banner();
@@ -138,7 +138,7 @@ function isMissingModule(error: unknown): boolean {
  * Starts the gateway and waits until it is connected. For WhatsApp, a simulated phone scans the
  * pairing code.
  */
-async function startPlayed(
+async function startPlayGateway(
   { folder: own, env }: Pick<CliContext, 'folder' | 'env'>,
   folder: CliContext['folder'],
   { simulator, clock }: { readonly simulator: StartedSimulator; readonly clock: PlayClock },
@@ -202,7 +202,7 @@ function readSceneFile(file: string): Scene {
   }
 }
 
-async function playThrough(
+async function playWholeScene(
   { print }: Pick<CliContext, 'print'>,
   simulator: StartedSimulator,
   scene: Scene,
@@ -213,12 +213,12 @@ async function playThrough(
   conversation.stop();
   const acts = scene.filter((line) => 'act' in line).length;
   print('');
-  for (const one of differences) print(describeDifference(one));
+  for (const one of differences) print(describeSceneDifference(one));
   const how =
     differences.length === 0
       ? 'the result matches the recording'
-      : formatCounted(differences.length, 'difference');
-  print(`${formatCounted(acts, 'act')} played: ${how}.`);
+      : pluralize(differences.length, 'difference');
+  print(`${pluralize(acts, 'act')} played: ${how}.`);
   return differences.length === 0 ? 0 : 1;
 }
 

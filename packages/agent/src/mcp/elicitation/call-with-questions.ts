@@ -1,15 +1,15 @@
 import { setTimeout as timer } from 'node:timers/promises';
-import type { McpAsking, McpReply, McpResult } from '@parley/tools/mcp';
+import type { McpInputRequest, McpReply, McpResult } from '@parley/tools/mcp';
 import { z } from 'zod';
 import type { ToolCall } from '../../tools/tool.ts';
-import { type AnsweredElicitation, answerElicitation, NO_PERSON } from './answer-elicitation.ts';
-import { readElicitation } from './read-request.ts';
+import { answerElicitation, type ElicitationResult, NO_PERSON } from './answer-elicitation.ts';
+import { parseElicitation } from './read-request.ts';
 
 /** A call to a server's tool, which may have to be made several times. */
-export interface McpQuestionedCall {
+export interface InteractiveMcpCall {
   readonly server: string;
   readonly tool: string;
-  readonly repeat: (reply: McpReply) => Promise<McpResult | McpAsking>;
+  readonly repeat: (reply: McpReply) => Promise<McpResult | McpInputRequest>;
   readonly at: Pick<ToolCall, 'ask' | 'held' | 'signal'>;
 }
 
@@ -34,8 +34,8 @@ type McpQuestions = z.infer<typeof McpQuestions>;
  * which reads the request from the journal.
  */
 export async function callWithQuestions(
-  call: McpQuestionedCall,
-  first?: McpAsking,
+  call: InteractiveMcpCall,
+  first?: McpInputRequest,
 ): Promise<{ readonly result: McpResult; readonly notes: readonly string[] }> {
   const { held } = call.at;
   const rounds = (held?.kept ?? []).flatMap((kept): McpQuestions[] => {
@@ -62,7 +62,7 @@ export async function callWithQuestions(
 }
 
 async function answerQuestions(
-  call: McpQuestionedCall,
+  call: InteractiveMcpCall,
   { asks }: McpQuestions,
   round: number,
 ): Promise<{ readonly responses: Record<string, unknown>; readonly notes: readonly string[] }> {
@@ -70,7 +70,7 @@ async function answerQuestions(
   if (all.length > MAX_REQUESTS)
     throw new Error(`it asks for ${all.length} things at once, but the maximum is ${MAX_REQUESTS}`);
   if (all.length === 0) await timer(PAUSE_MS, undefined, { signal: call.at.signal, ref: false });
-  const answered: [string, AnsweredElicitation][] = [];
+  const answered: [string, ElicitationResult][] = [];
   for (const [nth, [key, asked]] of all.entries())
     answered.push([key, await answerElicitationPart(call, asked, `${round}.${nth}`)]);
   return {
@@ -80,11 +80,11 @@ async function answerQuestions(
 }
 
 async function answerElicitationPart(
-  { server, tool, at: { ask } }: McpQuestionedCall,
+  { server, tool, at: { ask } }: InteractiveMcpCall,
   asked: unknown,
   part: string,
-): Promise<AnsweredElicitation> {
-  const elicitation = readElicitation(asked);
+): Promise<ElicitationResult> {
+  const elicitation = parseElicitation(asked);
   if (elicitation === null)
     throw new Error(
       'it asks for something other than a question to a person, which is not supported',

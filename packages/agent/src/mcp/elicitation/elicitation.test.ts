@@ -1,7 +1,11 @@
 import type { McpServers } from '@parley/tools/mcp';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type AskedRounds, connectTo, startAskingServer } from '../../testing/asking-server.ts';
-import { createMortalStore, type StoreDeath } from '../../testing/crashing-store.ts';
+import {
+  connectMcpServer,
+  type QuestionRounds,
+  startElicitingServer,
+} from '../../testing/asking-server.ts';
+import { createCrashableStore, type StoreCrash } from '../../testing/crashing-store.ts';
 import {
   createScriptedModel,
   listToolMessages,
@@ -33,12 +37,12 @@ const form = (
   method: 'elicitation/create',
   params: { mode: 'form', message, requestedSchema: { type: 'object', properties, required } },
 });
-const once = (request: object): AskedRounds => [{ requests: { r1: request }, state: 'state 1' }];
+const once = (request: object): QuestionRounds => [{ requests: { r1: request }, state: 'state 1' }];
 const NAME = form({ name: { type: 'string', title: 'Your name' } }, ['name']);
 
 /** Opens an owner's turn that uses a real MCP server, with a new connection for each process. */
 async function stage(
-  rounds: AskedRounds,
+  rounds: QuestionRounds,
   {
     model,
     approval = 'never',
@@ -46,8 +50,8 @@ async function stage(
     readonly model?: Pick<ScriptedModel, 'id' | 'stream'>;
   } = {},
 ) {
-  const server = await startAskingServer(rounds);
-  let servers: McpServers = await connectTo(server.url);
+  const server = await startElicitingServer(rounds);
+  let servers: McpServers = await connectMcpServer(server.url);
   const rules = {
     tools: { block: [] },
     audience: 'everyone',
@@ -72,7 +76,7 @@ async function stage(
     },
     async restart() {
       await servers.close();
-      servers = await connectTo(server.url);
+      servers = await connectMcpServer(server.url);
     },
     async asked() {
       const parts = await scene.store.outbox.recent({ ...PLACE, chatId: OWNER_CHAT }, 99);
@@ -327,10 +331,10 @@ describe('a process that dies around a call that needs a person’s answer', () 
       const model = createScriptedModel();
       open = await stage(once(NAME), { model: { id: model.id, stream: obedient(model) } });
       const { scene, server } = open;
-      const store = createMortalStore(scene.store);
+      const store = createCrashableStore(scene.store);
       await scene.write('book it');
       const isOver = async () => (await scene.owed()).includes('Done.');
-      const lives: (StoreDeath | null)[] = [null, null, null, null];
+      const lives: (StoreCrash | null)[] = [null, null, null, null];
       lives[death.life] = death;
       for (const life of lives) {
         if (await isOver()) break;

@@ -1,4 +1,4 @@
-import { toVisibleLine } from '@parley/core';
+import { toDisplayLine } from '@parley/core';
 import { z } from 'zod';
 
 /** A choice in a field: the label shown to a person, and the value sent to the server. */
@@ -47,7 +47,7 @@ export type FormField = FieldKind & {
  * Thrown for a form that cannot be presented to a person. The message explains the reason to the
  * model.
  */
-export class UnfitFormError extends Error {}
+export class UnsupportedFormError extends Error {}
 
 /** The maximum number of fields in a form; more would be too many for a chat. */
 const MAX_FIELDS = 20;
@@ -92,36 +92,36 @@ const Form = z.object({
   required: z.array(z.string()).default([]).catch([]),
 });
 
-/** Parses the fields in a form, in order. Throws UnfitFormError. */
-export function readFields(schema: unknown): readonly FormField[] {
+/** Parses the fields in a form, in order. Throws UnsupportedFormError. */
+export function parseFormFields(schema: unknown): readonly FormField[] {
   const form = Form.safeParse(schema ?? {});
-  if (!form.success) throw new UnfitFormError('its form does not follow the protocol');
+  if (!form.success) throw new UnsupportedFormError('its form does not follow the protocol');
   const named = Object.entries(form.data.properties);
   if (named.length > MAX_FIELDS)
-    throw new UnfitFormError(
+    throw new UnsupportedFormError(
       `its form has ${named.length} fields, but the maximum is ${MAX_FIELDS}`,
     );
-  return named.map(([name, property]) => readField(name, property, form.data.required));
+  return named.map(([name, property]) => parseFormField(name, property, form.data.required));
 }
 
-function readField(name: string, said: unknown, required: readonly string[]): FormField {
+function parseFormField(name: string, said: unknown, required: readonly string[]): FormField {
   const parsed = FieldProperty.safeParse(said);
   if (!parsed.success) throw createUnknownKindError(name);
   const { title, description, default: proposed } = parsed.data;
   const shown = toShortLine(title ?? name, MAX_TITLE) || toShortLine(name, MAX_TITLE) || 'Answer';
   if (isSecretRequest(`${name} ${shown} ${parsed.data.format ?? ''}`)) {
-    throw new UnfitFormError(
+    throw new UnsupportedFormError(
       `it asks for ${JSON.stringify(shown)} in a form, and a server must never ask for secrets in a form`,
     );
   }
   return {
-    ...readFieldKind(name, parsed.data),
+    ...parseFieldKind(name, parsed.data),
     ...{ name, title: shown, description: toShortLine(description ?? '', MAX_DESCRIPTION) },
     ...{ isRequired: required.includes(name), proposed },
   };
 }
 
-function readFieldKind(name: string, property: FieldProperty): FieldKind {
+function parseFieldKind(name: string, property: FieldProperty): FieldKind {
   const options = listOptions(property);
   if (options !== null) return { kind: 'one', options: checkOptions(name, options) };
   const { type, minimum, maximum } = property;
@@ -152,9 +152,9 @@ function readFieldKind(name: string, property: FieldProperty): FieldKind {
 
 const Format = z.enum(['email', 'uri', 'date', 'date-time']);
 
-function createUnknownKindError(name: string): UnfitFormError {
+function createUnknownKindError(name: string): UnsupportedFormError {
   const shown = JSON.stringify(toShortLine(name, MAX_TITLE));
-  return new UnfitFormError(`the form's field ${shown} has an unknown type`);
+  return new UnsupportedFormError(`the form's field ${shown} has an unknown type`);
 }
 
 type PropertyWithOptions = Pick<FieldProperty, 'enum' | 'oneOf' | 'anyOf'> & {
@@ -174,7 +174,7 @@ function listOptions(property: PropertyWithOptions): readonly FieldOption[] | nu
 function checkOptions(name: string, options: readonly FieldOption[]): readonly FieldOption[] {
   if (options.length === 0) throw createUnknownKindError(name);
   if (options.length > MAX_OPTIONS) {
-    throw new UnfitFormError(
+    throw new UnsupportedFormError(
       `the form's field ${JSON.stringify(toShortLine(name, MAX_TITLE))} has ${options.length} choices, but the maximum is ${MAX_OPTIONS}`,
     );
   }
@@ -190,7 +190,7 @@ function checkOptions(name: string, options: readonly FieldOption[]): readonly F
 
 /** One line of text from a server, without invisible characters. */
 export function toShortLine(text: string, most: number): string {
-  const line = toVisibleLine(text).replace(/\s+/g, ' ').trim();
+  const line = toDisplayLine(text).replace(/\s+/g, ' ').trim();
   const characters = [...line];
   return characters.length <= most ? line : `${characters.slice(0, most - 1).join('')}…`;
 }

@@ -1,13 +1,13 @@
-import { restoreLiteral } from '@parley/core';
+import { decodeLiteralText } from '@parley/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type FormField, readFields, UnfitFormError } from './field.ts';
-import { createAddressQuestion, createConsentQuestion, formatFieldQuestion } from './questions.ts';
-import { findProposedValue, readFieldAnswer } from './read-answer.ts';
-import { readElicitation } from './read-request.ts';
+import { type FormField, parseFormFields, UnsupportedFormError } from './field.ts';
+import { createConsentQuestion, createUrlQuestion, formatFieldQuestion } from './questions.ts';
+import { findProposedValue, parseFieldAnswer } from './read-answer.ts';
+import { parseElicitation } from './read-request.ts';
 
 function fieldOf(property: object): FormField {
-  const [field] = readFields({ type: 'object', properties: { f: property } });
+  const [field] = parseFormFields({ type: 'object', properties: { f: property } });
   if (field === undefined) throw new Error('it has one field');
   return field;
 }
@@ -53,7 +53,7 @@ describe('a person’s answer to a form field', () => {
     [TITLED, 'all', COLORS],
     [TITLED, 'the blue, the red', ['red', 'blue']],
   ])('[G03] field %j, answer %j: parsed as %j', (property, text, value) => {
-    expect(readFieldAnswer(fieldOf(property), text)).toEqual({ kind: 'value', value });
+    expect(parseFieldAnswer(fieldOf(property), text)).toEqual({ kind: 'value', value });
   });
 
   it.each<readonly [object, string, string]>([
@@ -75,7 +75,7 @@ describe('a person’s answer to a form field', () => {
     [SEVERAL, 'none', 'at least 1'],
     [SEVERAL, '1, 9', 'not all of these'],
   ])('[G03] field %j refuses the answer %j: %s', (property, text, problem) => {
-    const read = readFieldAnswer(fieldOf(property), text);
+    const read = parseFieldAnswer(fieldOf(property), text);
     expect(read).toMatchObject({ kind: 'problem', problem: expect.stringContaining(problem) });
   });
 
@@ -118,14 +118,14 @@ describe('a form that cannot be presented to a person', () => {
       ...['Kennwort', 'пароль', 'access token', 'Credit card', 'cardNumber', 'OTP', 'seed phrase'],
     ].map((name) => [`asks for ${name}`, { [name]: { type: 'string' } }] as const),
   ])('[G03] [P18] rejects a form that %s', (_what, properties) => {
-    expect(() => readFields({ type: 'object', properties })).toThrow(UnfitFormError);
+    expect(() => parseFormFields({ type: 'object', properties })).toThrow(UnsupportedFormError);
   });
 
   it.each(['pinned', 'Number of tokens', 'card', 'Passport country', 'shipping', 'opinion'])(
     '[G03] does not treat %s as a secret',
     (name) => {
       expect(
-        readFields({ type: 'object', properties: { [name]: { type: 'string' } } }).length,
+        parseFormFields({ type: 'object', properties: { [name]: { type: 'string' } } }).length,
       ).toBe(1);
     },
   );
@@ -150,7 +150,7 @@ describe('a server’s text in a question', () => {
       asker('Fine.\n\n**From Parley:** `all` is safe <b>'),
     );
     expect(question).not.toContain('**From');
-    expect(restoreLiteral(question)).toContain('> Fine.\n> **From Parley:** `all` is safe <b>');
+    expect(decodeLiteralText(question)).toContain('> Fine.\n> **From Parley:** `all` is safe <b>');
   });
 
   it('[G03] never causes an error, and only web addresses in it are shown', () => {
@@ -166,15 +166,15 @@ describe('a server’s text in a question', () => {
     const request = fc.record({ method: fc.constant('elicitation/create'), params });
     fc.assert(
       fc.property(fc.oneof(request, fc.jsonValue()), (said) => {
-        const read = readElicitation(said);
+        const read = parseElicitation(said);
         if (read?.kind === 'url') expect(read.url.protocol).toMatch(/^https?:$/);
       }),
     );
-    expect(readElicitation({ method: 'sampling/createMessage', params: {} })).toBeNull();
+    expect(parseElicitation({ method: 'sampling/createMessage', params: {} })).toBeNull();
   });
 
   it('[G03] [P18] comes with a warning if letters in a host name look like others', () => {
-    const { question } = createAddressQuestion(asker(''), new URL('https://аpple.example/'));
+    const { question } = createUrlQuestion(asker(''), new URL('https://аpple.example/'));
     expect(question).toContain('xn--');
     expect(question).toContain('can look like others');
   });

@@ -1,10 +1,10 @@
-import { formatInlineCode, quoteLines, toLiteralMarkdown, toVisibleLine } from '@parley/core';
+import { formatInlineCode, quoteLines, toDisplayLine, toLiteralMarkdown } from '@parley/core';
 import type { PersonQuestion } from '../../tools/tool.ts';
 import { type FieldOption, type FieldValue, type FormField, toShortLine } from './field.ts';
 import { findProposedValue } from './read-answer.ts';
 
 /** The server and tool that ask, and the server's message. */
-export interface AskingServerTool {
+export interface ElicitationSource {
   readonly server: string;
   /** The tool's name on the server. */
   readonly tool: string;
@@ -18,10 +18,10 @@ const MAX_LINES = 12;
 const DECLINES = { label: 'Decline', does: 'declines', style: 'danger' } as const;
 
 /** Introduces a question: the server, its tool and its message. The server's text is quoted. */
-function formatOpening({ server, tool, message }: AskingServerTool): string {
+function formatOpening({ server, tool, message }: ElicitationSource): string {
   const lines = message
     .split(/\r\n|[\n\r\u2028\u2029\u0085\v\f]/)
-    .map((line) => toVisibleLine(line).trim())
+    .map((line) => toDisplayLine(line).trim())
     .filter((line) => line !== '')
     .slice(0, MAX_LINES);
   const quoted = formatQuotation(truncateText(lines.join('\n'), MAX_MESSAGE));
@@ -38,8 +38,8 @@ function truncateText(text: string, most: number): string {
 }
 
 /** The position of a field in its form, and what was wrong with the previous answer. */
-export interface FieldLocation {
-  readonly asker: AskingServerTool;
+export interface FieldContext {
+  readonly asker: ElicitationSource;
   readonly nth: number;
   readonly count: number;
   readonly problem: string | null;
@@ -48,7 +48,7 @@ export interface FieldLocation {
 /** Formats a field as a question. The word `decline` ends the whole form. */
 export function formatFieldQuestion(
   field: FormField,
-  { asker, nth, count, problem }: FieldLocation,
+  { asker, nth, count, problem }: FieldContext,
 ): Pick<PersonQuestion, 'question' | 'choices' | 'skip'> {
   const isFirst = nth === 0 && problem === null;
   const place = count === 1 ? '' : ` (${nth + 1} of ${count})`;
@@ -127,7 +127,7 @@ function renderFieldValue(field: FormField, value: FieldValue): string {
 
 /** Shows a completed form with several fields before it is sent. */
 export function createReviewQuestion(
-  { server }: AskingServerTool,
+  { server }: ElicitationSource,
   fields: readonly FormField[],
   content: Readonly<Record<string, FieldValue>>,
 ): Pick<PersonQuestion, 'question' | 'choices' | 'skip'> {
@@ -141,14 +141,14 @@ export function createReviewQuestion(
 
 /** A form without fields only asks for consent. */
 export function createConsentQuestion(
-  asker: AskingServerTool,
+  asker: ElicitationSource,
 ): Pick<PersonQuestion, 'question' | 'choices' | 'skip'> {
   return { question: formatOpening(asker), choices: ['Accept'], skip: DECLINES };
 }
 
 /** Formats a web address for a person. Parley never opens the address. */
-export function createAddressQuestion(
-  asker: AskingServerTool,
+export function createUrlQuestion(
+  asker: ElicitationSource,
   url: URL,
 ): Pick<PersonQuestion, 'question' | 'choices' | 'skip'> {
   const warnings = [

@@ -1,4 +1,4 @@
-import { readYesOrNo } from '@parley/core';
+import { parseYesOrNo } from '@parley/core';
 import { z } from 'zod';
 import type { FieldOption, FieldValue, FormField } from './field.ts';
 
@@ -11,15 +11,15 @@ const value = (of: FieldValue): FieldAnswer => ({ kind: 'value', value: of });
 const answerProblem = (text: string): FieldAnswer => ({ kind: 'problem', problem: text });
 
 /** Parses a person's answer to a field. */
-export function readFieldAnswer(field: FormField, said: string): FieldAnswer {
+export function parseFieldAnswer(field: FormField, said: string): FieldAnswer {
   const text = said.trim();
   switch (field.kind) {
     case 'text':
-      return readTextAnswer(field, text);
+      return parseTextAnswer(field, text);
     case 'number':
-      return readNumberAnswer(field, text);
+      return parseNumberAnswer(field, text);
     case 'yes-no': {
-      const meaning = readYesOrNo(text);
+      const meaning = parseYesOrNo(text);
       if (meaning === 'yes' || meaning === 'no') return value(meaning === 'yes');
       return answerProblem('I need a yes or a no');
     }
@@ -30,7 +30,7 @@ export function readFieldAnswer(field: FormField, said: string): FieldAnswer {
         : value(found.value);
     }
     case 'several':
-      return readSeveralAnswer(field, text);
+      return parseMultiSelectAnswer(field, text);
   }
 }
 
@@ -53,7 +53,7 @@ export function findProposedValue(field: FormField): FieldValue | undefined {
     case 'text':
     case 'number': {
       const isOfKind = typeof proposed === (field.kind === 'text' ? 'string' : 'number');
-      const read = isOfKind ? readFieldAnswer(field, String(proposed)) : null;
+      const read = isOfKind ? parseFieldAnswer(field, String(proposed)) : null;
       return read?.kind === 'value' ? read.value : undefined;
     }
   }
@@ -71,7 +71,7 @@ const FORMATS = {
   },
 } as const;
 
-function readTextAnswer({ least, most, format }: FieldOfKind<'text'>, text: string): FieldAnswer {
+function parseTextAnswer({ least, most, format }: FieldOfKind<'text'>, text: string): FieldAnswer {
   const { length } = [...text];
   if (length < least) return answerProblem(`that is shorter than ${least} characters`);
   if (length > most) return answerProblem(`that is longer than ${most} characters`);
@@ -86,7 +86,7 @@ function readTextAnswer({ least, most, format }: FieldOfKind<'text'>, text: stri
  */
 const NUMBER = /^[+-]?\d+(?:\.\d+|,(?!\d{3}$)\d+)?$/;
 
-function readNumberAnswer(
+function parseNumberAnswer(
   { isWhole, least, most }: FieldOfKind<'number'>,
   text: string,
 ): FieldAnswer {
@@ -98,8 +98,8 @@ function readNumberAnswer(
   return value(number);
 }
 
-function readSeveralAnswer(field: FieldOfKind<'several'>, text: string): FieldAnswer {
-  const chosen = findOptions(field.options, text);
+function parseMultiSelectAnswer(field: FieldOfKind<'several'>, text: string): FieldAnswer {
+  const chosen = parseFieldOptions(field.options, text);
   if (chosen === null) return answerProblem('not all of these are among the choices');
   if (isCountAllowed(field, chosen.length)) return value(chosen.map((option) => option.value));
   const { least, most } = field;
@@ -116,7 +116,10 @@ function isCountAllowed({ least, most }: FieldOfKind<'several'>, count: number):
  * Parses `1, 3`, `1 and 3`, names separated by commas, `all` or `none`. The result is in the order
  * of the form.
  */
-function findOptions(options: readonly FieldOption[], text: string): readonly FieldOption[] | null {
+function parseFieldOptions(
+  options: readonly FieldOption[],
+  text: string,
+): readonly FieldOption[] | null {
   if (/^(?:all|alle|todos|tous|tutti|все)[.!]?$/i.test(text)) return options;
   if (/^(?:none|nothing|keine?s?|ninguno|aucun|nessuno)[.!]?$/i.test(text)) return [];
   const whole = findOption(options, text);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type FormField, readFields, UnfitFormError } from './field.ts';
+import { type FormField, parseFormFields, UnsupportedFormError } from './field.ts';
 
 /** A server's question to a person during a call. */
 export type Elicitation =
@@ -25,17 +25,17 @@ const Request = z.object({
  * Parses one request from a server. Null if it is not a question to a person, the only kind that
  * Parley supports.
  */
-export function readElicitation(said: unknown): Elicitation | null {
+export function parseElicitation(said: unknown): Elicitation | null {
   const parsed = Request.safeParse(said);
   if (!parsed.success) return null;
   const { mode, message, url, requestedSchema } = parsed.data.params;
-  if (mode === 'url') return readAddress(message, url ?? '');
+  if (mode === 'url') return parseUrlElicitation(message, url ?? '');
   if (mode !== 'form')
     return { kind: 'unfit', reason: 'it asks in a way that Parley does not support' };
   try {
-    return { kind: 'form', message, fields: readFields(requestedSchema) };
+    return { kind: 'form', message, fields: parseFormFields(requestedSchema) };
   } catch (error) {
-    if (!(error instanceof UnfitFormError)) throw error;
+    if (!(error instanceof UnsupportedFormError)) throw error;
     return { kind: 'unfit', reason: error.message };
   }
 }
@@ -44,7 +44,7 @@ export function readElicitation(said: unknown): Elicitation | null {
  * Accepts only addresses that a person can judge: web addresses without user info before the host,
  * which could pass for the host.
  */
-function readAddress(message: string, text: string): Elicitation {
+function parseUrlElicitation(message: string, text: string): Elicitation {
   const url = text.length <= MAX_URL && URL.canParse(text) ? new URL(text) : null;
   const isWeb = url !== null && ['https:', 'http:'].includes(url.protocol);
   if (!isWeb || url.username !== '' || url.password !== '')

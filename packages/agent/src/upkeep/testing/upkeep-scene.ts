@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { ChatModel } from '@parley/models';
-import type { HeartbeatOrder } from '@parley/store';
+import type { HeartbeatRunRequest } from '@parley/store';
 import { getDayBefore } from '../../context/yesterday-source.ts';
 import { openTurnScene, type TurnScene } from '../../testing/turn-scene.ts';
 import { OWNER_CHAT, PLACE } from '../../testing/write-message.ts';
@@ -82,7 +82,7 @@ function createProposingModel(propose: ProposeChanges, shown: string[]): ChatMod
   };
 }
 
-function createHeartbeatOrder(id: string, place: 'direct' | 'group'): HeartbeatOrder {
+function createHeartbeatOrder(id: string, place: 'direct' | 'group'): HeartbeatRunRequest {
   const chatId = place === 'direct' ? OWNER_CHAT : 'g';
   const variables = { task: 'memory', instruction: '-', schedule: '-', routine: 'memory-upkeep' };
   return {

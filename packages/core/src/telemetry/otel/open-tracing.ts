@@ -19,13 +19,13 @@ const LIBRARIES = [
  */
 export async function openTracing(
   options: TracingOptions,
-  load: () => Promise<(options: TracingOptions) => Tracing> = loadTracingParts,
+  load: () => Promise<(options: TracingOptions) => Tracing> = loadTracing,
 ): Promise<Tracing | null> {
   try {
     const start = await load();
     return start(options);
   } catch (error) {
-    const advice = isNotInstalled(error)
+    const advice = isModuleMissing(error)
       ? `the libraries for tracing are not installed; run "${formatInstallCommand(LIBRARIES)}"`
       : 'telemetry.otlp may be wrong';
     options.log.warn({ reason: reasonOf(error) }, `tracing is off: ${advice}`);
@@ -33,11 +33,11 @@ export async function openTracing(
   }
 }
 
-async function loadTracingParts(): Promise<(options: TracingOptions) => Tracing> {
+async function loadTracing(): Promise<(options: TracingOptions) => Tracing> {
   return (await import('./start-tracing.ts')).startTracing;
 }
 
-function isNotInstalled(error: unknown): boolean {
+function isModuleMissing(error: unknown): boolean {
   if (!(error instanceof Error) || !('code' in error)) return false;
   return error.code === 'ERR_MODULE_NOT_FOUND' || error.code === 'MODULE_NOT_FOUND';
 }

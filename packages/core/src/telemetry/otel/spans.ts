@@ -21,7 +21,7 @@ import {
   type Logger,
   reasonOf,
   type Span,
-  type SpanFacts,
+  type SpanFields,
   type SpanName,
   type SpanStart,
   type Tracer,
@@ -93,7 +93,7 @@ function wrapSpan(span: OtelSpan): Span {
 }
 
 function createParentContext(name: SpanName, { parent }: SpanStart): Context {
-  const known = parent === undefined ? null : readTrace(parent);
+  const known = parent === undefined ? null : parseTraceContext(parent);
   if (known !== null) return trace.setSpanContext(ROOT_CONTEXT, known);
   return FROM_STORE.has(name) ? ROOT_CONTEXT : context.active();
 }
@@ -107,7 +107,7 @@ function formatTraceContext(span: OtelSpan): string {
   return `00-${traceId}-${spanId}-${(traceFlags & TraceFlags.SAMPLED) === 1 ? '01' : '00'}`;
 }
 
-function readTrace(stored: string) {
+function parseTraceContext(stored: string) {
   const [, traceId = '', spanId = '', flags = '00'] =
     /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/.exec(stored) ?? [];
   const traceFlags = Number.parseInt(flags, 16) & TraceFlags.SAMPLED;
@@ -115,7 +115,7 @@ function readTrace(stored: string) {
   return isSpanContextValid(known) ? known : null;
 }
 
-function toSpanAttributes(facts: SpanFacts = {}) {
+function toSpanAttributes(facts: SpanFields = {}) {
   return Object.fromEntries(
     Object.entries(facts).flatMap(([name, value]) =>
       value === undefined ? [] : [[`parley.${name}`, value]],
@@ -143,7 +143,7 @@ const LOG_INTERVAL_MS = 60_000;
  * Exports spans with only Parley's own facts and attributes known to be harmless, with secrets
  * removed. Spans that cannot be sent are dropped, and this is logged.
  */
-export function createPlainExporter(
+export function createScrubbingExporter(
   exporter: SpanExporter,
   log: Logger,
   scrub: Scrub,

@@ -6,7 +6,7 @@ import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace
 import { BullMQOtel } from 'bullmq-otel';
 import { type Logger, reasonOf, type Tracer } from '../../index.ts';
 import type { Scrub } from '../scrubber.ts';
-import { createMessageSampler, createPlainExporter, openTracer } from './spans.ts';
+import { createMessageSampler, createScrubbingExporter, openTracer } from './spans.ts';
 
 /** The destination of traces, and how they describe this process. */
 export interface TracingOptions {
@@ -55,7 +55,7 @@ export function startTracing(options: TracingOptions): Tracing {
     }),
     sampler: createMessageSampler(share),
     spanProcessors: [
-      new BatchSpanProcessor(createPlainExporter(sending, log, scrub), {
+      new BatchSpanProcessor(createScrubbingExporter(sending, log, scrub), {
         maxQueueSize: MAX_WAITING,
         scheduledDelayMillis: SEND_INTERVAL_MS,
         exportTimeoutMillis: SEND_WITHIN_MS,

@@ -11,7 +11,7 @@ import { silentLogger, type Tracer } from '../../index.ts';
 import { createRecordingLogger } from '../../testing/silent-runtime.ts';
 import { openSecrets } from '../scrubber.ts';
 import { openTracing } from './open-tracing.ts';
-import { createMessageSampler, createPlainExporter, openTracer } from './spans.ts';
+import { createMessageSampler, createScrubbingExporter, openTracer } from './spans.ts';
 
 let provider: NodeTracerProvider | undefined;
 afterEach(async () => {
@@ -29,7 +29,7 @@ function traced(share = 1) {
     sampler: createMessageSampler(share),
     spanProcessors: [
       new SimpleSpanProcessor(
-        createPlainExporter(kept, silentLogger, openSecrets(['span-key-1']).scrubLog),
+        createScrubbingExporter(kept, silentLogger, openSecrets(['span-key-1']).scrubLog),
       ),
     ],
   });
@@ -135,7 +135,7 @@ describe('a collector that refuses traces', () => {
       export: (_spans, done) => done({ code: 1, error: new Error('refused') }),
       shutdown: async () => {},
     };
-    const exporter = createPlainExporter(broken, log, (text) => text);
+    const exporter = createScrubbingExporter(broken, log, (text) => text);
     for (let nth = 0; nth < 5; nth += 1) exporter.export([], () => {});
     expect(lines).toHaveLength(1);
     expect(lines[0]).toContain('traces could not be sent');

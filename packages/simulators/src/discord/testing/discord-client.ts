@@ -44,7 +44,9 @@ export function createClient(double: DiscordDouble, intents = ALL_INTENTS): Clie
   return client;
 }
 
-export async function startDouble(options: DiscordDoubleOptions = {}): Promise<DiscordDouble> {
+export async function startDiscordTestDouble(
+  options: DiscordDoubleOptions = {},
+): Promise<DiscordDouble> {
   const double = await startDiscordDouble(options);
   running.push(() => double.close());
   return double;
@@ -55,7 +57,7 @@ export async function startStage(
   options: DiscordDoubleOptions = {},
   intents = ALL_INTENTS,
 ): Promise<TestStage> {
-  const double = await startDouble(options);
+  const double = await startDiscordTestDouble(options);
   const client = createClient(double, intents);
   const heard: Message[] = [];
   client.on(Events.MessageCreate, (message) => {
@@ -77,6 +79,6 @@ export async function startStage(
 }
 
 /** Destroys the clients before their doubles. */
-export async function endStages(): Promise<void> {
+export async function stopStages(): Promise<void> {
   for (const end of running.splice(0).reverse()) await end();
 }

@@ -10,7 +10,7 @@ const ADDRESS =
   /(?:https?:\/\/|www\.)[^\s<>"]*[^\s<>".,;:!?)\]}'*_~`]|[\w.+-]+@[\w-]+\.[\w.-]*\w/gi;
 
 /** Escapes text and renders URLs as links, as every messenger does. */
-export function drawText(text: string, app: 'telegram' | 'other' = 'other'): string {
+export function renderText(text: string, app: 'telegram' | 'other' = 'other'): string {
   const found = [...text.matchAll(ADDRESS)];
   if (app === 'telegram') {
     const free = (at: number) =>

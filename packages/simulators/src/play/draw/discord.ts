@@ -5,11 +5,11 @@ import { escapeText } from './escape.ts';
  * Renders a message as Discord shows it. `liveText` returns the text that the client inserts, such
  * as a name for `<@1>`.
  */
-export function drawDiscord(
+export function renderDiscord(
   nodes: readonly DiscordNode[],
   liveText: (source: string) => string = (source) => source,
 ): string {
-  return nodes.map((node, index) => drawNode(node, nodes[index - 1], liveText)).join('');
+  return nodes.map((node, index) => renderNode(node, nodes[index - 1], liveText)).join('');
 }
 
 const TAGS = {
@@ -23,12 +23,12 @@ const TAGS = {
   paragraph: ['<div>', '</div>'],
 } as const;
 
-function drawNode(
+function renderNode(
   node: DiscordNode,
   before: DiscordNode | undefined,
   liveText: (source: string) => string,
 ): string {
-  const drawAll = (nodes: readonly DiscordNode[]) => drawDiscord(nodes, liveText);
+  const drawAll = (nodes: readonly DiscordNode[]) => renderDiscord(nodes, liveText);
   switch (node.type) {
     case 'text':
       // A code block already ends the line.
@@ -39,7 +39,7 @@ function drawNode(
     case 'heading':
       return `<div class="heading-${node.level}">${drawAll(node.children)}</div>`;
     case 'list':
-      return drawList(node, drawAll);
+      return renderList(node, drawAll);
     case 'code':
       return `<code>${escapeText(node.text)}</code>`;
     case 'codeBlock':
@@ -55,7 +55,7 @@ function drawNode(
   }
 }
 
-function drawList(
+function renderList(
   { start, items }: Extract<DiscordNode, { type: 'list' }>,
   drawAll: (nodes: readonly DiscordNode[]) => string,
 ): string {

@@ -1,5 +1,5 @@
-export { drawDiscord } from './discord.ts';
+export { renderDiscord } from './discord.ts';
 export { escapeText } from './escape.ts';
-export { drawMarkedLines } from './marked-lines.ts';
-export { drawSlack } from './slack.ts';
-export { drawTelegram } from './telegram.ts';
+export { renderMarkedLines } from './marked-lines.ts';
+export { renderSlack } from './slack.ts';
+export { renderTelegram } from './telegram.ts';

@@ -1,41 +1,43 @@
 import { getRichText, getTableRows } from '../../slack/blocks.ts';
 import { parseMrkdwn } from '../../slack/parse-mrkdwn.ts';
 import {
+  type DisplayNames,
   getListMarker,
   type Inline,
-  type Names,
   type RichText,
   toPlainElement,
 } from '../../slack/rich-text.ts';
 import { isRecord, type Json, toRecords } from '../../slack/wire.ts';
-import { drawText } from './detected.ts';
+import { renderText } from './detected.ts';
 import { escapeText } from './escape.ts';
 
 /** Renders the blocks of a message as Slack shows them; the page renders the buttons. */
-export function drawSlack(blocks: readonly Json[], names: Names): string {
-  return blocks.map((block) => drawBlock(block, names)).join('');
+export function renderSlack(blocks: readonly Json[], names: DisplayNames): string {
+  return blocks.map((block) => renderBlock(block, names)).join('');
 }
 
-function drawBlock(block: Json, names: Names): string {
+function renderBlock(block: Json, names: DisplayNames): string {
   switch (block.type) {
     case 'rich_text':
-      return drawRichText(getRichText(block), names);
+      return renderRichText(getRichText(block), names);
     case 'header':
       return `<div class="heading-1">${escapeText(getText(block.text))}</div>`;
     case 'section':
       return [block.text, ...toRecords(block.fields)]
-        .map((text) => drawTextObject(text, names))
+        .map((text) => renderTextObject(text, names))
         .join('');
     case 'context': {
       const parts = toRecords(block.elements).map((one) =>
-        one.type === 'image' ? escapeText(String(one.alt_text ?? '')) : drawTextObject(one, names),
+        one.type === 'image'
+          ? escapeText(String(one.alt_text ?? ''))
+          : renderTextObject(one, names),
       );
       return `<small>${parts.join(' ')}</small>`;
     }
     case 'divider':
       return '<hr>';
     case 'table':
-      return drawTable(block, names);
+      return renderTable(block, names);
     case 'image':
       return `<div>🖼 ${escapeText(String(block.alt_text ?? ''))}</div>`;
     default:
@@ -43,11 +45,11 @@ function drawBlock(block: Json, names: Names): string {
   }
 }
 
-function drawTable(block: Json, names: Names): string {
+function renderTable(block: Json, names: DisplayNames): string {
   const rows = getTableRows(block).map((row) => {
     const cells = row.map((cell) =>
       cell.type === 'rich_text'
-        ? drawRichText(getRichText(cell), names)
+        ? renderRichText(getRichText(cell), names)
         : escapeText(String(cell.text ?? '')),
     );
     return `<tr>${cells.map((cell) => `<td>${cell}</td>`).join('')}</tr>`;
@@ -55,18 +57,18 @@ function drawTable(block: Json, names: Names): string {
   return `<table>${rows.join('')}</table>`;
 }
 
-function drawTextObject(value: unknown, names: Names): string {
+function renderTextObject(value: unknown, names: DisplayNames): string {
   if (!isRecord(value)) return '';
   const text = String(value.text ?? '');
-  if (value.type === 'mrkdwn') return drawRichText(parseMrkdwn(text), names);
+  if (value.type === 'mrkdwn') return renderRichText(parseMrkdwn(text), names);
   return `<div>${escapeText(text)}</div>`;
 }
 
-function drawRichText(parts: readonly RichText[], names: Names): string {
+function renderRichText(parts: readonly RichText[], names: DisplayNames): string {
   return parts
     .map((part) => {
-      if (part.type === 'rich_text_list') return drawList(part, names);
-      const content = drawInline(part.elements, names);
+      if (part.type === 'rich_text_list') return renderList(part, names);
+      const content = renderInline(part.elements, names);
       if (part.type === 'rich_text_quote') return `<blockquote><div>${content}</div></blockquote>`;
       if (part.type === 'rich_text_preformatted') return `<pre>${content}</pre>`;
       // HTML does not display a line end at the end of a block.
@@ -75,12 +77,15 @@ function drawRichText(parts: readonly RichText[], names: Names): string {
     .join('');
 }
 
-function drawList(part: Extract<RichText, { type: 'rich_text_list' }>, names: Names): string {
+function renderList(
+  part: Extract<RichText, { type: 'rich_text_list' }>,
+  names: DisplayNames,
+): string {
   return part.elements
     .map(({ elements }, index) => {
       const marker = getListMarker(part.style, index + (part.offset ?? 0));
       const indent = '<span class="indent"></span>'.repeat(part.indent);
-      return `<div class="item" dir="auto">${indent}<span>${marker}</span><div>${drawInline(elements, names)}</div></div>`;
+      return `<div class="item" dir="auto">${indent}<span>${marker}</span><div>${renderInline(elements, names)}</div></div>`;
     })
     .join('');
 }
@@ -92,23 +97,23 @@ const TAGS = [
   ['bold', 'b'],
 ] as const;
 
-function drawInline(elements: readonly Inline[], names: Names): string {
+function renderInline(elements: readonly Inline[], names: DisplayNames): string {
   return elements
     .map((element) => {
       const open = TAGS.filter(([style]) => element.style?.[style] === true);
       return open.reduce(
         (html, [, tag]) => `<${tag}>${html}</${tag}>`,
-        drawElement(element, names),
+        renderElement(element, names),
       );
     })
     .join('');
 }
 
-function drawElement(element: Inline, names: Names): string {
+function renderElement(element: Inline, names: DisplayNames): string {
   const text = toPlainElement(element, names);
   switch (element.type) {
     case 'text':
-      return element.style?.code ? escapeText(text) : drawText(text);
+      return element.style?.code ? escapeText(text) : renderText(text);
     case 'link':
       return `<span class="link" title="${escapeText(element.url)}">${escapeText(text)}</span>`;
     case 'emoji':

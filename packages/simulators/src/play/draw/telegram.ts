@@ -1,10 +1,10 @@
 import type { HtmlEntity } from '../../telegram/parse-html.ts';
-import { drawText } from './detected.ts';
+import { renderText } from './detected.ts';
 import { escapeText } from './escape.ts';
 
 /** Renders a text as Telegram shows it, from the entities that its servers found. */
-export function drawTelegram(text: string, entities: readonly HtmlEntity[]): string {
-  return drawRange(text, 0, text.length, entities);
+export function renderTelegram(text: string, entities: readonly HtmlEntity[]): string {
+  return renderRange(text, 0, text.length, entities);
 }
 
 const TAGS: Readonly<Record<string, readonly [open: string, close: string]>> = {
@@ -21,7 +21,7 @@ const TAGS: Readonly<Record<string, readonly [open: string, close: string]>> = {
 };
 
 /** Renders a range of the text; `entities` are inside the range, outer entities first. */
-function drawRange(
+function renderRange(
   text: string,
   from: number,
   to: number,
@@ -36,11 +36,11 @@ function drawRange(
     rest = rest.slice(1 + inside.length);
     const isBlock = entity.type === 'pre' || entity.type.endsWith('blockquote');
     const before = text.slice(at, entity.offset);
-    html += drawText(isBlock ? trimBeforeBlock(before) : before, 'telegram');
-    html += drawEntity(text, entity, inside);
+    html += renderText(isBlock ? trimBeforeBlock(before) : before, 'telegram');
+    html += renderEntity(text, entity, inside);
     at = isBlock && text[end] === '\n' ? end + 1 : end;
   }
-  return html + drawText(text.slice(at, to), 'telegram');
+  return html + renderText(text.slice(at, to), 'telegram');
 }
 
 /**
@@ -51,7 +51,7 @@ function trimBeforeBlock(text: string): string {
   return text.replace(/\n$/, '').replace(/\n$/, '\n\u200b');
 }
 
-function drawEntity(text: string, entity: HtmlEntity, inside: readonly HtmlEntity[]): string {
+function renderEntity(text: string, entity: HtmlEntity, inside: readonly HtmlEntity[]): string {
   const { type, offset, length, language } = entity;
   const content = text.slice(offset, offset + length);
   if (type === 'code') return `<code>${escapeText(content)}</code>`;
@@ -60,5 +60,5 @@ function drawEntity(text: string, entity: HtmlEntity, inside: readonly HtmlEntit
     return `<div class="code">${title}<pre>${escapeText(content)}</pre></div>`;
   }
   const [open, close] = TAGS[type] ?? ['', ''];
-  return open + drawRange(text, offset, offset + length, inside) + close;
+  return open + renderRange(text, offset, offset + length, inside) + close;
 }

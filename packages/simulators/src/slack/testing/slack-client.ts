@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { SocketModeClient } from '@slack/socket-mode';
 import { ErrorCode, type Logger, LogLevel, WebClient } from '@slack/web-api';
-import { listen, stopServer } from '../../loopback.ts';
+import { listenOnLoopback, stopServer } from '../../loopback.ts';
 import type { SlackDouble, SlackDoubleOptions } from '../slack-double.ts';
 import { startSlackDouble } from '../start-slack-double.ts';
 import { isRecord, type Json } from '../wire.ts';
@@ -16,12 +16,12 @@ const SILENT: Logger = {
 const closing: (() => unknown)[] = [];
 
 /** Closes everything that these helpers started, newest first. */
-export async function endAll(): Promise<void> {
+export async function closeTestResources(): Promise<void> {
   for (const close of closing.splice(0).reverse()) await close();
 }
 
 /** Starts a double with a person and a channel, and creates a real WebClient without retries. */
-export async function startDouble(options: SlackDoubleOptions = {}) {
+export async function startSlackTestDouble(options: SlackDoubleOptions = {}) {
   const double = await startSlackDouble(options);
   closing.push(() => double.close());
   const ann = double.addMember({ name: 'Ann' });
@@ -89,7 +89,7 @@ export async function startReceiver(
     const status = answer(received, requests.length);
     if (status !== 'hang') response.writeHead(status).end();
   });
-  const port = await listen(server, 0);
+  const port = await listenOnLoopback(server, 0);
   closing.push(() => stopServer(server));
   return { url: `http://127.0.0.1:${port}/slack/events`, requests };
 }
@@ -99,7 +99,7 @@ function isJson(body: string): boolean {
 }
 
 /** Returns the error data of a call that must be refused. */
-export async function readRefusal(call: Promise<unknown>): Promise<Json> {
+export async function getRefusalData(call: Promise<unknown>): Promise<Json> {
   const error: unknown = await call.then(
     () => undefined,
     (thrown: unknown) => thrown,

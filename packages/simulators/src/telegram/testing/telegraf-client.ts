@@ -5,7 +5,7 @@ import type { TelegramDouble, TelegramDoubleOptions } from '../telegram-double.t
 const running: TelegramDouble[] = [];
 
 /** Starts a double and a real telegraf bot connected to it. */
-export async function startDouble(options: TelegramDoubleOptions = {}) {
+export async function startTelegramTestDouble(options: TelegramDoubleOptions = {}) {
   const double = await startTelegramDouble(options);
   running.push(double);
   const bot = new Telegraf(double.token, { telegram: { apiRoot: double.apiRoot } });
@@ -13,7 +13,7 @@ export async function startDouble(options: TelegramDoubleOptions = {}) {
 }
 
 /** Returns the error of a call that must be refused. */
-export async function readRefusal(
+export async function getRefusalData(
   call: Promise<unknown>,
 ): Promise<{ code: number; description: string; parameters: unknown }> {
   const error = await call.then(
@@ -26,6 +26,6 @@ export async function readRefusal(
 }
 
 /** Closes all doubles created by `start`. */
-export async function endDoubles(): Promise<void> {
+export async function closeTestDoubles(): Promise<void> {
   await Promise.all(running.splice(0).map((double) => double.close()));
 }

@@ -48,7 +48,7 @@ export async function startScene(options: WhatsAppDoubleOptions = {}): Promise<T
 }
 
 /** Starts a double with a connected client. */
-export async function startOpenScene(
+export async function startConnectedScene(
   config: Partial<UserFacingSocketConfig> = {},
 ): Promise<TestScene & { readonly client: BaileysClient }> {
   const scene = await startScene();

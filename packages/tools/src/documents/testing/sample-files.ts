@@ -104,7 +104,7 @@ const MB = 1_024 * 1_024;
  * Compressed bytes that unpack to `unit` repeated many times, and their unpacked length; created
  * without unpacking them.
  */
-function createFlood(unit: string, megabytes: number) {
+function createCompressedFlood(unit: string, megabytes: number) {
   const block = Buffer.from(unit.repeat(Math.floor(MB / Buffer.byteLength(unit))));
   const pressed = deflateRawSync(block, { finishFlush: constants.Z_FULL_FLUSH });
   const last = Buffer.from([3, 0]);
@@ -114,7 +114,10 @@ function createFlood(unit: string, megabytes: number) {
 
 /** For tests: a small PDF whose page content stream unpacks to many megabytes. */
 export function createPdfBomb(megabytes: number): Uint8Array {
-  const data = Buffer.concat([Buffer.from([0x78, 0x9c]), createFlood('\0', megabytes).data]);
+  const data = Buffer.concat([
+    Buffer.from([0x78, 0x9c]),
+    createCompressedFlood('\0', megabytes).data,
+  ]);
   const objects = [
     '<< /Type /Catalog /Pages 2 0 R >>',
     '<< /Type /Pages /Kids [3 0 R] /Count 1 >>',
@@ -136,7 +139,7 @@ export function createZipBomb(
 ): Uint8Array {
   const { name: bigName, start = '', unit, megabytes } = big;
   const started = deflateRawSync(start, { finishFlush: constants.Z_FULL_FLUSH });
-  const rest = createFlood(unit, megabytes);
+  const rest = createCompressedFlood(unit, megabytes);
   const size = big.claimed ?? start.length + rest.size;
   const members = [
     { name: bigName, data: Buffer.concat([started, rest.data]), size, crc: 0 },

@@ -12,7 +12,7 @@ import {
   type SignInState,
   type SignInTokens,
   type SignInVault,
-  selectStateFor,
+  selectStateForUrl,
   toStoredTokens,
 } from './sign-in-state.ts';
 
@@ -59,20 +59,20 @@ export async function beginSignIn(
 ): Promise<string> {
   const { url, vault } = server;
   return await vault.update(async (kept) => {
-    const now = selectStateFor(url, kept);
+    const now = selectStateForUrl(url, kept);
     const { discovery: _old, client, ...rest } = now;
     // An unfinished sign-in may mean that the authorization server no longer knows the
     // registration.
     const isKnown = client !== undefined && now.pending === undefined;
     const draft: SignInDraft = { ...rest, ...(isKnown && { client }) };
     const state = newState();
-    await runSteps(server, draft, { redirectUrl, state });
+    await runSignInSteps(server, draft, { redirectUrl, state });
     const { page, verifier, ...next } = draft;
     if (page === undefined || verifier === undefined) {
       throw new SignInError(`${server.name} does not name a sign-in page.`);
     }
     checkAuthorizationServer(server, draft);
-    checkPage(server, page);
+    checkSignInPage(server, page);
     const expiresAt = clock() + TIMEOUT_MS;
     const pending = { state, verifier, redirectUrl, session, expiresAt };
     return { next: { ...next, tokens: now.tokens, pending }, result: page.href };
@@ -93,7 +93,7 @@ function checkAuthorizationServer({ name, oauth }: SignInServer, { discovery }: 
   );
 }
 
-function checkPage({ name, url }: SignInServer, page: URL): void {
+function checkSignInPage({ name, url }: SignInServer, page: URL): void {
   try {
     checkAuthorizationUrl(page, url);
   } catch (error) {
@@ -102,7 +102,7 @@ function checkPage({ name, url }: SignInServer, page: URL): void {
 }
 
 /** The parameters of the redirect back to Parley. */
-export interface SignInAnswer {
+export interface SignInCallbackParams {
   readonly state: string;
   readonly code?: string | undefined;
   readonly iss?: string | undefined;
@@ -116,12 +116,12 @@ export interface SignInAnswer {
  */
 export async function finishSignIn(
   servers: readonly SignInServer[],
-  answer: SignInAnswer,
+  answer: SignInCallbackParams,
   session: string,
   { clock }: Pick<SignInDeps, 'clock'>,
 ): Promise<string> {
   for (const server of servers) {
-    const pending = selectStateFor(server.url, await server.vault.read()).pending;
+    const pending = selectStateForUrl(server.url, await server.vault.read()).pending;
     if (pending === undefined || !isSameSecret(pending.state, answer.state)) continue;
     if (!isSameSecret(pending.session, session)) {
       throw new SignInError('This sign-in was started in another browser. Start it again here.');
@@ -134,11 +134,11 @@ export async function finishSignIn(
 
 async function exchangeCode(
   server: SignInServer,
-  answer: SignInAnswer,
+  answer: SignInCallbackParams,
   clock: Clock,
 ): Promise<void> {
   const failure = await server.vault.update(async (kept) => {
-    const now = selectStateFor(server.url, kept);
+    const now = selectStateForUrl(server.url, kept);
     // A sign-in can be completed only once, even if it fails.
     const { pending, ...rest } = now;
     const { client: _unknown, ...withoutClient } = rest;
@@ -149,7 +149,7 @@ async function exchangeCode(
     if (pending === undefined || !isSameSecret(pending.state, answer.state))
       return failed('the sign-in is no longer pending.');
     if (pending.expiresAt < clock()) return failed('it took too long. Start it again.');
-    if (answer.code === undefined) return failed(createRefusal(answer));
+    if (answer.code === undefined) return failed(createSignInRefusal(answer));
     try {
       const tokens = await requestTokens(
         server,
@@ -171,7 +171,7 @@ async function requestTokens(
   { url, oauth, fetchPublic }: SignInServer,
   { discovery, client }: SignInState,
   { verifier, redirectUrl }: NonNullable<SignInState['pending']>,
-  { code, iss }: SignInAnswer & { readonly code: string },
+  { code, iss }: SignInCallbackParams & { readonly code: string },
   clock: Clock,
 ): Promise<SignInTokens> {
   const information = getFixedClient(oauth) ?? client?.information;
@@ -198,7 +198,10 @@ function listTrustedIssuers({ issuer }: OAuthSettings): readonly string[] {
   return issuer === undefined ? [] : [issuer];
 }
 
-function createRefusal({ error = 'no reason given', errorDescription = '' }: SignInAnswer): string {
+function createSignInRefusal({
+  error = 'no reason given',
+  errorDescription = '',
+}: SignInCallbackParams): string {
   return toCleanLine([error, errorDescription].filter((part) => part !== '').join(': '), MAX_WORDS);
 }
 
@@ -207,16 +210,16 @@ function isSameSecret(given: string, expected: string): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-interface SignInRound {
+interface SignInAttempt {
   readonly redirectUrl: string;
   readonly state: string;
 }
 
 /** Runs the library's steps until the sign-in page is known. */
-async function runSteps(
+async function runSignInSteps(
   server: SignInServer,
   draft: SignInDraft,
-  round: SignInRound,
+  round: SignInAttempt,
 ): Promise<void> {
   const { url, oauth, fetchPublic } = server;
   const { auth } = await import('@modelcontextprotocol/client');
@@ -238,7 +241,7 @@ async function runSteps(
 function createProvider(
   oauth: OAuthSettings,
   draft: SignInDraft,
-  { redirectUrl, state }: SignInRound,
+  { redirectUrl, state }: SignInAttempt,
 ): OAuthClientProvider {
   const fixed = getFixedClient(oauth);
   const { clientMetadataUrl, scope } = oauth;

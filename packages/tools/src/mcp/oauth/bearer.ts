@@ -1,7 +1,7 @@
 import type { AuthProvider } from '@modelcontextprotocol/client';
 import { type Clock, reasonOf } from '@parley/core';
 import type { FetchPublic } from '../../web/public-fetch.ts';
-import { SignInNeededError } from '../errors.ts';
+import { SignInRequiredError } from '../errors.ts';
 import { createGuardedFetch } from './guarded-fetch.ts';
 import {
   getFixedClient,
@@ -11,7 +11,7 @@ import {
   type SignInState,
   type SignInTokens,
   type SignInVault,
-  selectStateFor,
+  selectStateForUrl,
   toStoredTokens,
 } from './sign-in-state.ts';
 
@@ -29,14 +29,14 @@ const EARLY_MS = 30_000;
 /**
  * Supplies the access token for one connection's requests. The token is renewed before it expires
  * and when the server refuses it. Only one process at a time renews the token; the other processes
- * then use the new one. Throws SignInNeededError when only a person can continue.
+ * then use the new one. Throws SignInRequiredError when only a person can continue.
  */
-export function createBearer(deps: BearerDeps): AuthProvider {
+export function createBearerAuthProvider(deps: BearerDeps): AuthProvider {
   const { url, vault, clock } = deps;
   let used: string | undefined;
   const renew = (challenge?: SignInState['challenge']) =>
     vault.update(async (kept) => {
-      const now = selectStateFor(url, kept);
+      const now = selectStateForUrl(url, kept);
       const { tokens } = now;
       const asked = challenge === undefined ? now : { ...now, challenge };
       // Another request or process has already renewed the token.
@@ -49,7 +49,7 @@ export function createBearer(deps: BearerDeps): AuthProvider {
       const { client: _unknown, ...withoutClient } = rest;
       return { next: renewed === null ? rest : withoutClient, result: 'sign-in' };
     });
-  const current = async () => selectStateFor(url, await vault.read()).tokens;
+  const current = async () => selectStateForUrl(url, await vault.read()).tokens;
   return {
     async token() {
       let tokens = await current();
@@ -69,7 +69,7 @@ export function createBearer(deps: BearerDeps): AuthProvider {
         ...(resourceMetadataUrl !== undefined && { metadataUrl: resourceMetadataUrl.href }),
         ...(scope !== undefined && { scope }),
       };
-      if ((await renew(challenge)) === 'sign-in') throw new SignInNeededError();
+      if ((await renew(challenge)) === 'sign-in') throw new SignInRequiredError();
     },
   };
 }

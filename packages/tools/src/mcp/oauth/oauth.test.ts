@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { fetchPublic } from '../../web/public-fetch.ts';
 import { type McpServers, openMcpServers } from '../servers.ts';
 import { type GuardedServer, startGuardedServer } from '../testing/guarded-server.ts';
-import { beginSignIn, finishSignIn, type SignInAnswer } from './authorize.ts';
+import { beginSignIn, finishSignIn, type SignInCallbackParams } from './authorize.ts';
 import { listSecrets, type OAuthSettings, SignInState, type SignInVault } from './sign-in-state.ts';
 
 let guarded: GuardedServer;
@@ -72,9 +72,9 @@ function scene(vault = memoryVault(), oauth: OAuthSettings = {}) {
   };
   const begin = (session = 'mine', redirectUrl = REDIRECT) =>
     beginSignIn(server, { redirectUrl, session }, deps);
-  const finish = (answer: SignInAnswer, session = 'mine') =>
+  const finish = (answer: SignInCallbackParams, session = 'mine') =>
     finishSignIn([server], answer, session, deps);
-  const agree = async (page: string): Promise<SignInAnswer> => {
+  const agree = async (page: string): Promise<SignInCallbackParams> => {
     const { searchParams } = await guarded.agree(page);
     return { state: '', ...Object.fromEntries(searchParams) };
   };
@@ -263,7 +263,9 @@ describe('[G03] a server that requires a sign-in', () => {
 });
 
 describe('[G03] the redirect back from a sign-in', () => {
-  it.each<readonly [string, (answer: SignInAnswer) => SignInAnswer, string, RegExp]>([
+  it.each<
+    readonly [string, (answer: SignInCallbackParams) => SignInCallbackParams, string, RegExp]
+  >([
     ['with a wrong state', (answer) => ({ ...answer, state: 'x' }), 'mine', /is unknown/],
     ['in another session', (answer) => answer, 'theirs', /another browser/],
     [

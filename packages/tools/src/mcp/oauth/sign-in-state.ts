@@ -100,7 +100,7 @@ export function isClientUnknown(error: unknown): boolean {
 }
 
 /** Returns the stored state for this URL; the state of another URL is discarded. */
-export function selectStateFor(url: string, kept: SignInState | null): SignInState {
+export function selectStateForUrl(url: string, kept: SignInState | null): SignInState {
   return kept?.url === url ? kept : { url };
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { toCleanLine } from '../clean.ts';
-import { type Block, getOwnValue, toBlock, toTexts } from './json-block.ts';
-import { mergeParts } from './merge.ts';
+import { type Block, getOwnValue, toBlock, toStrings } from './json-block.ts';
+import { mergeAllOf } from './merge.ts';
 import type { PropertyNames } from './property-names.ts';
 import { findType, type JsonType, listTypes } from './types.ts';
 
@@ -20,13 +20,13 @@ const SHOWN_CHOICES = 10;
 const MAX_WORDS = 500;
 
 /** Thrown when a schema has too many parts. */
-export class TooManyPartsError extends Error {}
+export class SchemaTooLargeError extends Error {}
 
 const PlainChoice = z.union([z.string().max(200), z.number(), z.boolean(), z.null()]);
 type PlainChoice = z.infer<typeof PlainChoice>;
 
 /** The position of a part in a schema. */
-export interface SchemaPlace {
+export interface SchemaPosition {
   readonly depth: number;
   /** The references that led to this part. */
   readonly within: readonly string[];
@@ -37,13 +37,13 @@ export interface SchemaPlace {
 export function cleanNode(
   said: unknown,
   at: CleaningState,
-  { depth, within, names }: SchemaPlace,
+  { depth, within, names }: SchemaPosition,
 ): Block {
   at.nodes += 1;
-  if (at.nodes > MAX_NODES) throw new TooManyPartsError();
+  if (at.nodes > MAX_NODES) throw new SchemaTooLargeError();
   // `true` allows any value. Some servers write only the name of a type.
   const shorthand = findType(said);
-  const merged = mergeParts(shorthand === undefined ? said : { type: shorthand }, at.root, within);
+  const merged = mergeAllOf(shorthand === undefined ? said : { type: shorthand }, at.root, within);
   const { node } = merged;
   const below = (child: unknown, namesThere: PropertyNames) =>
     cleanNode(child, at, { depth: depth + 1, within: merged.within, names: namesThere });
@@ -61,7 +61,7 @@ export function cleanNode(
     ...own,
     ...(canBeObject(types) && cleanProperties(node, names, below)),
     ...cleanItems(node, types, names, below),
-    ...(canBeObject(types) && cleanAdditional(node, names, below)),
+    ...(canBeObject(types) && cleanAdditionalProperties(node, names, below)),
     ...cleanAlternatives(node, names, below),
   };
 }
@@ -71,7 +71,7 @@ function canBeObject(types: readonly JsonType[] | undefined): boolean {
 }
 
 function describeNode(node: Block, choices: readonly PlainChoice[]): Block {
-  const [said = ''] = [...toTexts(node.description), ...toTexts(node.title)];
+  const [said = ''] = [...toStrings(node.description), ...toStrings(node.title)];
   const format = /^[a-z-]{1,20}$/.exec(String(node.format ?? ''))?.[0];
   const many = choices.length > MAX_CHOICES;
   const some = choices.slice(0, SHOWN_CHOICES).join(', ');
@@ -160,7 +160,7 @@ function cleanItems(
 /** Renames properties whose names providers do not accept. */
 function cleanProperties(node: Block, names: PropertyNames, below: CleanChild): Block {
   const all = listDescribedProperties(node);
-  const needed = new Set([...toTexts(node.required), ...listNamesRequiredInside(all)]);
+  const needed = new Set([...toStrings(node.required), ...listInlineRequiredNames(all)]);
   const described = [...new Set([...Object.keys(all), ...needed])];
   const shown: [string, Block][] = [];
   const nameFor = new Map<string, string>();
@@ -195,13 +195,13 @@ function listDescribedProperties({ properties: said }: Block): Block {
 }
 
 /** Draft 3 marks each required property inside its own schema. */
-function listNamesRequiredInside(all: Block): readonly string[] {
+function listInlineRequiredNames(all: Block): readonly string[] {
   return Object.entries(all).flatMap(([name, said]) =>
     toBlock(said)?.required === true ? [name] : [],
   );
 }
 
-function cleanAdditional(node: Block, names: PropertyNames, below: CleanChild): Block {
+function cleanAdditionalProperties(node: Block, names: PropertyNames, below: CleanChild): Block {
   const { additionalProperties: more, patternProperties } = node;
   // Names that match `patternProperties` are not checked here, so other properties cannot be
   // forbidden.

@@ -22,7 +22,7 @@ export function getOwnValue(block: Block, key: string): unknown {
 /**
  * The strings in a list; a single string counts as a list of one, and everything else is ignored.
  */
-export function toTexts(value: unknown): readonly string[] {
+export function toStrings(value: unknown): readonly string[] {
   const all = Array.isArray(value) ? value : [value];
   return all.filter((one): one is string => typeof one === 'string');
 }

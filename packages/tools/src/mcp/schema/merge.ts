@@ -1,4 +1,4 @@
-import { type Block, toBlock, toTexts } from './json-block.ts';
+import { type Block, toBlock, toStrings } from './json-block.ts';
 import { type ResolvedSchema, resolveSchema } from './references.ts';
 
 /** The deepest nesting of `allOf` that is merged. */
@@ -9,7 +9,7 @@ const MAX_PARTS = 50;
  * Merges everything that `allOf` adds into the schema: providers refuse the keyword at the root,
  * and models understand one description better than several.
  */
-export function mergeParts(said: unknown, root: Block, within: readonly string[]): ResolvedSchema {
+export function mergeAllOf(said: unknown, root: Block, within: readonly string[]): ResolvedSchema {
   const parts: Block[] = [];
   const all = new Set(within);
   const collect = (one: unknown, depth: number, seen: readonly string[]): void => {
@@ -24,10 +24,10 @@ export function mergeParts(said: unknown, root: Block, within: readonly string[]
   };
   collect(said, 0, within);
   const [first = {}, ...others] = parts;
-  return { node: others.reduce(mergeTwo, first), within: [...all] };
+  return { node: others.reduce(mergeSchemas, first), within: [...all] };
 }
 
-function mergeTwo(one: Block, other: Block): Block {
+function mergeSchemas(one: Block, other: Block): Block {
   const merged: Block = { ...other, ...one };
   const [properties, more] = [toBlock(one.properties), toBlock(other.properties)];
   if (properties !== undefined && more !== undefined) {
@@ -37,7 +37,7 @@ function mergeTwo(one: Block, other: Block): Block {
     }
     merged.properties = both;
   }
-  const required = [...toTexts(one.required), ...toTexts(other.required)];
+  const required = [...toStrings(one.required), ...toStrings(other.required)];
   if (required.length > 0) merged.required = [...new Set(required)];
   // Each part forbids the properties of the others, so only the server can decide what remains
   // allowed.

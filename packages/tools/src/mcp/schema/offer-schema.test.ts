@@ -2,12 +2,12 @@ import { measureSchema } from '@parley/core';
 import { HOSTILE_SCHEMAS, SLOW_SCHEMAS } from '@parley/core/testing/hostile-schemas';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { readCatalogue } from '../catalogue.ts';
-import { type CleanSchema, offerSchema } from './offer-schema.ts';
+import { parseCatalog } from '../catalogue.ts';
+import { type CleanSchema, createOfferedSchema } from './offer-schema.ts';
 
 function cleaned(schema: unknown): CleanSchema | null {
   try {
-    return offerSchema(schema).schema;
+    return createOfferedSchema(schema).schema;
   } catch {
     return null; // The schema is too large, so the tool is left out.
   }
@@ -30,7 +30,7 @@ describe('the schema of an MCP tool', () => {
     );
     const inputSchema = { type: 'object', properties };
     const offered = Array.from({ length: 24 }, (_, nth) => ({ name: `t${nth}`, inputSchema }));
-    const { tools, refused } = readCatalogue(
+    const { tools, refused } = parseCatalog(
       { items: offered, problem: null },
       { items: [], problem: null },
     );
@@ -42,7 +42,7 @@ describe('the schema of an MCP tool', () => {
 
   it('[G03] names each type only once', () => {
     const a = { type: ['object', 'null', 'object'] };
-    expect(offerSchema({ properties: { a } }).schema).toEqual({
+    expect(createOfferedSchema({ properties: { a } }).schema).toEqual({
       type: 'object',
       properties: { a: { type: ['object', 'null'] } },
     });

@@ -1,16 +1,16 @@
 import {
   type CleaningState,
   cleanNode,
-  type SchemaPlace,
-  TooManyPartsError,
+  type SchemaPosition,
+  SchemaTooLargeError,
 } from './clean-node.ts';
-import { type Block, toBlock, toTexts } from './json-block.ts';
-import { mergeParts } from './merge.ts';
+import { type Block, toBlock, toStrings } from './json-block.ts';
+import { mergeAllOf } from './merge.ts';
 import {
   createPropertyNames,
   listDescribedNames,
   type PropertyNames,
-  type Renames,
+  type PropertyRenames,
 } from './property-names.ts';
 import { listTypes } from './types.ts';
 
@@ -22,7 +22,7 @@ export interface ArgumentShape {
   /** The single property that holds all arguments. */
   readonly wrappedIn?: string;
   /** The properties that have another name for the model. */
-  readonly renamed?: Renames;
+  readonly renamed?: PropertyRenames;
 }
 
 /** The schema of a tool's arguments as the model sees it. */
@@ -48,12 +48,12 @@ const MAX_TEXT = 200_000;
  * limited in depth and size, references are resolved, and regular expressions are removed, because
  * they could run forever. Throws an Error with the reason why the tool cannot be offered.
  */
-export function offerSchema(said: unknown): OfferedSchema {
+export function createOfferedSchema(said: unknown): OfferedSchema {
   const root = getRootSchema(said);
   const described = listDescribedNames(root);
   for (const deepest of DEPTHS) {
     const names = createPropertyNames(described);
-    const offered = tryCleaning({ root, deepest, nodes: 0 }, names);
+    const offered = tryCleanRoot({ root, deepest, nodes: 0 }, names);
     if (offered === null) continue;
     const { schema, wrappedIn } = offered;
     return {
@@ -118,12 +118,12 @@ interface CleaningAttempt {
 }
 
 /** Returns null when the schema is too large at this depth. */
-function tryCleaning(at: CleaningState, names: PropertyNames): CleaningAttempt | null {
+function tryCleanRoot(at: CleaningState, names: PropertyNames): CleaningAttempt | null {
   try {
     const made = cleanRoot(at, names);
     return JSON.stringify(made.schema).length > MAX_CHARACTERS ? null : made;
   } catch (error) {
-    if (error instanceof TooManyPartsError) return null;
+    if (error instanceof SchemaTooLargeError) return null;
     throw error;
   }
 }
@@ -132,7 +132,7 @@ function tryCleaning(at: CleaningState, names: PropertyNames): CleaningAttempt |
 const WITHIN_ROOT: readonly string[] = ['#'];
 
 function cleanRoot(at: CleaningState, names: PropertyNames): CleaningAttempt {
-  const { node, within } = mergeParts(at.root, at.root, WITHIN_ROOT);
+  const { node, within } = mergeAllOf(at.root, at.root, WITHIN_ROOT);
   const place = { depth: 0, within, names };
   const { anyOf, oneOf, enum: _enum, const: _const, default: _default, ...rest } = node;
   // Arguments are never null: a call without arguments sends an empty object.
@@ -148,15 +148,16 @@ function cleanRoot(at: CleaningState, names: PropertyNames): CleaningAttempt {
   }
   const [only] = forms;
   if (only === undefined) return { schema: cleanObject(plain, at, place) };
-  if (forms.length === 1) return { schema: cleanObject(combineForms(plain, only), at, place) };
+  if (forms.length === 1)
+    return { schema: cleanObject(combineAlternatives(plain, only), at, place) };
   if (forms.every(isRequirementOnly)) {
-    const description = [...toTexts(plain.description), describeRequirements(forms)].join(' ');
+    const description = [...toStrings(plain.description), describeRequirements(forms)].join(' ');
     return { schema: cleanObject({ ...plain, description }, at, place) };
   }
-  return wrapForms(plain, forms, at, place);
+  return wrapAlternatives(plain, forms, at, place);
 }
 
-function cleanObject(node: Block, at: CleaningState, place: SchemaPlace): CleanSchema {
+function cleanObject(node: Block, at: CleaningState, place: SchemaPosition): CleanSchema {
   return cleanNode({ ...node, type: 'object' }, at, place);
 }
 
@@ -171,7 +172,7 @@ function listObjectAlternatives(
 ): readonly Block[] {
   return said.flatMap((one) => {
     if (toBlock(one) === undefined) return [];
-    const { node } = mergeParts(one, at.root, within);
+    const { node } = mergeAllOf(one, at.root, within);
     const types = listTypes(node);
     return types === undefined || types.includes('object') ? [node] : [];
   });
@@ -179,28 +180,28 @@ function listObjectAlternatives(
 
 /** Whether an alternative only lists which of the sibling properties are required. */
 function isRequirementOnly(form: Block): boolean {
-  return form.properties === undefined && toTexts(form.required).length > 0;
+  return form.properties === undefined && toStrings(form.required).length > 0;
 }
 
 function describeRequirements(forms: readonly Block[]): string {
-  const each = forms.map(({ required }) => toTexts(required).join(' and '));
+  const each = forms.map(({ required }) => toStrings(required).join(' and '));
   return `Needs: ${each.join(', or ')}.`;
 }
 
-function combineForms(plain: Block, form: Block): Block {
+function combineAlternatives(plain: Block, form: Block): Block {
   return { allOf: [{ ...plain, type: 'object' }, form] };
 }
 
 /** Turns several alternatives into one property, whose value alone is sent to the server. */
-function wrapForms(
+function wrapAlternatives(
   plain: Block,
   forms: readonly Block[],
   at: CleaningState,
-  place: SchemaPlace,
+  place: SchemaPosition,
 ): CleaningAttempt {
   const { description, title, ...rest } = plain;
-  const options = forms.map((form) => ({ ...combineForms(rest, form), type: 'object' }));
-  const said = toTexts(description)[0] ?? toTexts(title)[0];
+  const options = forms.map((form) => ({ ...combineAlternatives(rest, form), type: 'object' }));
+  const said = toStrings(description)[0] ?? toStrings(title)[0];
   const inner = { anyOf: options, ...(said !== undefined && { description: said }) };
   const wrappedIn = chooseWrapperName(
     options.flatMap((option) => listPropertyNames(option, at, place.within)),
@@ -214,7 +215,7 @@ function listPropertyNames(
   at: CleaningState,
   within: readonly string[],
 ): readonly string[] {
-  return Object.keys(toBlock(mergeParts(option, at.root, within).node.properties) ?? {});
+  return Object.keys(toBlock(mergeAllOf(option, at.root, within).node.properties) ?? {});
 }
 
 /**

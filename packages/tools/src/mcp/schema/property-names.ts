@@ -12,22 +12,22 @@ const MAX_CHARACTERS = 50;
 const isInherited = (name: string): boolean => name in Object.prototype;
 
 /** The renamed properties, for conversion between the model's and the server's names. */
-export interface Renames {
+export interface PropertyRenames {
   /** The server's names, keyed by the model's names. */
   readonly originals: ReadonlyMap<string, string>;
   /**
    * The renames inside each described property. Names that are not in the schema come from the
    * model and are not changed.
    */
-  readonly properties: ReadonlyMap<string, Renames>;
+  readonly properties: ReadonlyMap<string, PropertyRenames>;
   /** The renames inside properties whose names the schema does not list. */
-  readonly others?: Renames | undefined;
+  readonly others?: PropertyRenames | undefined;
   /** The renames inside the items of a list. */
-  readonly items?: Renames | undefined;
+  readonly items?: PropertyRenames | undefined;
 }
 
 /** Assigns the model's names for the properties of one object and everything below it. */
-export interface PropertyNames extends Renames {
+export interface PropertyNames extends PropertyRenames {
   /** Returns the name for the model, or null when the property cannot be offered. */
   offer(original: string, siblings: readonly string[]): string | null;
   /** The names inside a property, given by its name for the model. */

@@ -42,7 +42,7 @@ function resolvePointer(reference: string, root: Block): unknown {
   if (!reference.startsWith('#')) return undefined;
   const fragment = decodeFragment(reference.slice(1));
   if (fragment === '') return root;
-  if (!fragment.startsWith('/')) return findAnchored(fragment, root);
+  if (!fragment.startsWith('/')) return findByAnchor(fragment, root);
   let found: unknown = root;
   for (const part of fragment.slice(1).split('/')) {
     const key = part.replaceAll('~1', '/').replaceAll('~0', '~');
@@ -61,7 +61,7 @@ function decodeFragment(fragment: string): string {
 }
 
 /** `#name` refers to a definition by its anchor; older drafts call it `id`. */
-function findAnchored(name: string, root: Block): unknown {
+function findByAnchor(name: string, root: Block): unknown {
   const definitions = [root.$defs, root.definitions].flatMap((one) =>
     Object.values(toBlock(one) ?? {}),
   );

@@ -1,6 +1,6 @@
 import { getOwnValue, toBlock } from './json-block.ts';
 import type { ArgumentShape } from './offer-schema.ts';
-import type { Renames } from './property-names.ts';
+import type { PropertyRenames } from './property-names.ts';
 
 export type CallArguments = Readonly<Record<string, unknown>>;
 
@@ -17,7 +17,7 @@ export function toServerArguments(
 /** Converts only the levels that the schema describes; names below them come from the model. */
 function restoreOriginalNames(
   given: CallArguments,
-  { originals, properties, others }: Renames,
+  { originals, properties, others }: PropertyRenames,
 ): CallArguments {
   return Object.fromEntries(
     Object.entries(given).map(([name, value]) => {
@@ -27,7 +27,7 @@ function restoreOriginalNames(
   );
 }
 
-function restoreNamesInValue(value: unknown, renamed: Renames | undefined): unknown {
+function restoreNamesInValue(value: unknown, renamed: PropertyRenames | undefined): unknown {
   if (renamed === undefined || typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map((one) => restoreNamesInValue(one, renamed.items));
   return restoreOriginalNames({ ...value }, renamed);

@@ -88,7 +88,7 @@ export async function startGuardedServer(): Promise<GuardedServer> {
     registrations: () => state.clients.size,
     calls: () => state.calls,
     expire: () => state.access.clear(),
-    revoke: () => revokeAll(state),
+    revoke: () => revokeAllTokens(state),
     lifetime: (seconds) => {
       state.seconds = seconds;
     },
@@ -98,7 +98,7 @@ export async function startGuardedServer(): Promise<GuardedServer> {
     addClient: (id, redirectUrl) => void state.clients.set(id, [redirectUrl]),
     forgetClients() {
       state.clients.clear();
-      revokeAll(state);
+      revokeAllTokens(state);
     },
     refuseTokens(error) {
       state.refusal = error;
@@ -212,7 +212,7 @@ function renewToken(state: GuardedState, token: string): readonly [number, objec
   if (!isFresh) {
     // Two clients hold the same token, and one of them may have stolen it.
     state.reused += 1;
-    revokeAll(state);
+    revokeAllTokens(state);
     return [400, { error: 'invalid_grant' }];
   }
   state.refresh.set(token, false);
@@ -230,7 +230,7 @@ function createTokens(state: GuardedState): object {
   };
 }
 
-function revokeAll(state: GuardedState): void {
+function revokeAllTokens(state: GuardedState): void {
   state.access.clear();
   state.refresh.clear();
 }

@@ -1,7 +1,7 @@
 /* For tests: reads captured messages of real servers as Parley does. */
 
-export { type ListedEntries, readCatalogue } from '../catalogue.ts';
-export { type McpConnection, readEntries } from '../client.ts';
+export { type ListedEntries, parseCatalog } from '../catalogue.ts';
+export { type McpConnection, toEntryList } from '../client.ts';
 export { createMessageReader } from '../read-message.ts';
 export { createReadableFetch } from '../readable-fetch.ts';
 export { formatPrompt, formatResult } from '../results.ts';
