@@ -37,16 +37,17 @@ const NAMED: Readonly<Record<string, string>> = {
   // Decisions that are asynchronous, or whose table belongs to several packages.
   'packages/agent/src/approvals/approval-gate.ts: formatQuestion': 'read back in every dialect',
   'packages/agent/src/soul/soul-scenarios.ts: runScenarios': 'scripted models answer in its table',
-  'packages/agent/src/turn/build-prompt.ts: gatherFeatures': 'joins what several sources found',
-  'packages/channel-whatsapp/src/intake.ts: readChatUpdate':
+  'packages/agent/src/turn/build-prompt.ts: gatherContext': 'joins what several sources found',
+  'packages/channel-whatsapp/src/intake.ts: parseChatUpdate':
     'its table has every field of the wire',
   'packages/channels/src/commands/permission.ts: hasGroupRight':
     'a silent platform, with a short wait',
   'packages/channel-discord/src/places.ts: toChat': 'chats of every kind, without a client',
-  'apps/console/src/page/agents.tsx: resolveAgents': 'a table of addresses decides, without a page',
+  'apps/console/src/page/agents.tsx: resolveAgentSelection':
+    'a table of addresses decides, without a page',
   'packages/channels/src/commands/link.ts: renderLinkResult': 'each result has its words',
   'packages/channels/src/commands/list.ts: listMenu': 'a menu with more commands than Parley has',
-  'packages/tools/src/mcp/client.ts: readEntries': 'read from the corpus of real answers',
+  'packages/tools/src/mcp/client.ts: toEntryList': 'read from the corpus of real answers',
   'apps/parley/src/build/build.ts: buildUntilUnchanged':
     'a whole bundle takes too long to build thrice',
   'apps/parley/src/deployment.ts: readWorkspaceId': 'two processes ask at the same moment',

@@ -43,13 +43,13 @@ export function createConversationViews(database: Database, sharedClock: SharedC
     },
     /** Lists the conversations that a person has pinned. */
     async pinned(reader: string) {
-      const { listPinnedConversations: listPinned } = await lists();
-      return database.read((sql) => listPinned(sql, reader, sharedClock()));
+      const { listPinnedConversations } = await lists();
+      return database.read((sql) => listPinnedConversations(sql, reader, sharedClock()));
     },
     /** Reads one conversation with its model, cost and files; null if it does not exist. */
     async details(id: string, now: number, reader: string | null = null) {
-      const { readConversationDetails: readDetails } = await lists();
-      return database.read((sql) => readDetails(sql, id, now, sharedClock(), reader));
+      const { readConversationDetails } = await import('./conversation-views/details.ts');
+      return database.read((sql) => readConversationDetails(sql, id, now, sharedClock(), reader));
     },
     /** Lists the people who have recently written in a conversation. */
     async people(id: string) {

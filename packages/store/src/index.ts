@@ -28,7 +28,8 @@ export type {
   ConversationMarkChange,
 } from './conversation-marks.ts';
 export type { ApprovalView } from './conversation-views/approvals.ts';
-export type { ConversationDetails, ConversationView } from './conversation-views/list.ts';
+export type { ConversationDetails } from './conversation-views/details.ts';
+export type { ConversationView } from './conversation-views/list.ts';
 export type { MessagePage, MessageView, PageCursor } from './conversation-views/messages.ts';
 export type { SearchHit } from './conversation-views/search.ts';
 export type { ConversationAction } from './conversation-views.ts';

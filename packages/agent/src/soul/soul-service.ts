@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { type Clock, type Logger, type Monotonic, reasonOf } from '@parley/core';
 import type { SoulRepository, SoulVersion } from '@parley/store';
 import {
@@ -7,18 +6,11 @@ import {
   type ManagedFile,
   SOUL,
   type SoulFile,
-  type SoulFileContent,
-  type WriteSoul,
 } from '@parley/workspace';
 import type { SoulCandidate, SoulJudgment } from './soul-rules.ts';
 import type { OpenScenarioServices } from './soul-scenarios.ts';
-import {
-  BY_HAND,
-  diffSouls,
-  explainAgentOnlyEdits,
-  MAX_SOUL,
-  type SoulSettings,
-} from './soul-text.ts';
+import { explainAgentOnlyEdits, MAX_SOUL, type SoulSettings } from './soul-text.ts';
+import { diffWithCurrentVersion, syncSoulFile } from './sync-soul-file.ts';
 
 /** `askedBy` is the key that deduplicates proposals. */
 interface ProposedSoul extends Pick<SoulVersion, 'text' | 'reason'> {
@@ -48,11 +40,8 @@ export interface SoulOptions {
 type SyncTiming = 'at-once' | 'settled';
 
 const LISTED = 50;
-/**
- * The maximum number of open proposals by the agent, and of open manual edits. If the limit for
- * manual edits is reached, the oldest edit is dropped.
- */
-const [MAX_OPEN, MAX_EDITS] = [3, 5];
+/** The maximum number of open proposals by the agent. */
+const MAX_OPEN = 3;
 /** The delay before the evaluation is retried after a model failure, in ms. */
 const RETRY_MS = 5 * 60_000;
 /** A file that changed less than this many ms ago may still be open in an editor. */
@@ -320,11 +309,6 @@ export class SoulService implements ManagedFile {
   }
 }
 
-/** Returns the difference between a text and the version in use. */
-function diffWithCurrentVersion(inUse: SoulVersion, text: string) {
-  return { basedOn: inUse.number, diff: diffSouls(inUse.text, text) };
-}
-
 /** Returns why a version cannot be applied; null if it can. */
 function findRejectionReason(
   number: number,
@@ -359,48 +343,4 @@ function createUnknownVersionResult(number: number): SoulCommandResult {
 
 function refuseSoulChange(reason: string): SoulCommandResult {
   return { kind: 'refused', reason };
-}
-
-type SyncContext = SoulOptions & { readonly write: WriteSoul };
-
-/** Turns an edit into a proposal, and restores the file to the version in use. */
-async function syncSoulFile(
-  { agent, souls, clock, log, write }: SyncContext,
-  applied: SoulVersion | null,
-  onDisk: SoulFileContent,
-): Promise<void> {
-  if (onDisk.kind === 'refusal') {
-    log.warn({ detail: onDisk.detail }, 'SOUL.md is left as it is, and its text is not used');
-    return;
-  }
-  const { text, head } = onDisk.kind === 'file' ? onDisk : { text: '', head: applied?.head ?? '' };
-  if (applied === null) {
-    if (onDisk.kind === 'missing' || onDisk.isBlank) return;
-    if (await souls.seed(agent, { text, head, by: null }, clock())) {
-      log.info({ agent }, 'SOUL.md was stored as v0-seed');
-    }
-    return;
-  }
-  if (onDisk.kind === 'file' && text === applied.text) {
-    if (head !== applied.head) await souls.keepHead(agent, applied.number, head);
-    return;
-  }
-  // A text that was in use is already stored, and an empty file contains no text to keep.
-  if (text !== '' && !(await souls.wasApplied(agent, text))) {
-    const print = createHash('sha256').update(text).digest('hex').slice(0, 24);
-    const askedBy = `edit:${print}:${applied.number}`;
-    const edit = { author: 'person', by: BY_HAND, reason: 'edited by hand' } as const;
-    const version = { ...edit, askedBy, text, head, ...diffWithCurrentVersion(applied, text) };
-    const stored = await souls.propose(agent, version, MAX_EDITS, clock());
-    if (stored.kind === 'proposed') {
-      log.info({ version: stored.version.number }, 'an edit of SOUL.md was stored as a proposal');
-    }
-  }
-  const written = await write(applied.text, head);
-  if (written.kind === 'refused') {
-    log.warn(
-      { detail: written.detail },
-      'SOUL.md could not be written; prompts use the stored text',
-    );
-  } else log.info({ version: applied.number }, 'SOUL.md was restored to the version in use');
 }

@@ -1,11 +1,12 @@
-import { decodeLiteralText, type RenderTarget, toDisplayText } from '@parley/core';
+import { decodeLiteralText, type RenderTarget } from '@parley/core';
 import type { Nodes, Root, RootContent } from 'mdast';
 import type { DialectCapabilities } from '../capabilities.ts';
 import type { ItemMarker, Leaf, LeafContainer, TableLeaf, TextRun } from '../document.ts';
 import type { ParsedSegment } from '../parse/parse.ts';
 import { createStepCounter, type Steps } from '../steps.ts';
 import { addMarkToRuns, type InlineContext, isLineBreak, toRuns } from './inlines.ts';
-import { joinEqualRuns, neutralizeMentions, neutralizeTextMentions } from './runs.ts';
+import { joinEqualRuns, neutralizeTextMentions } from './runs.ts';
+import { sanitizeLeaf } from './sanitize-leaf.ts';
 import {
   chooseRowGap,
   createRowContainers,
@@ -376,35 +377,4 @@ function removeFormulas(runs: readonly TextRun[]): readonly TextRun[] {
   return joinEqualRuns(
     runs.map(({ text, marks }) => ({ text, marks: marks.filter(({ type }) => type !== 'math') })),
   );
-}
-
-type MentionRules = DialectCapabilities['pings'];
-
-/**
- * Finishes the text of a document: removes unprintable characters and prevents mentions from
- * notifying people.
- */
-function sanitizeLeaf(leaf: Leaf, pings: MentionRules): Leaf {
-  switch (leaf.kind) {
-    case 'text':
-      return { ...leaf, runs: sanitizeRuns(leaf.runs, pings) };
-    case 'code':
-      return { ...leaf, text: toDisplayText(leaf.text) };
-    case 'table': {
-      const finish = (row: readonly (readonly TextRun[])[]) =>
-        row.map((cell) => sanitizeRuns(cell, pings));
-      return { ...leaf, header: finish(leaf.header), rows: leaf.rows.map(finish) };
-    }
-    case 'grid':
-    case 'rule':
-      return leaf;
-  }
-}
-
-function sanitizeRuns(runs: readonly TextRun[], pings: MentionRules): readonly TextRun[] {
-  const clean = runs.map((run) => {
-    const text = toDisplayText(run.text);
-    return text === run.text ? run : { ...run, text };
-  });
-  return neutralizeMentions(clean, pings);
 }
