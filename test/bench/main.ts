@@ -22,6 +22,7 @@ import { BESIDE_SECTIONS, type BenchRounds, type BesideSection, FULL, QUICK } fr
 import { measureSoak, renderSoak } from './soak.ts';
 import { measureStages, renderStages } from './stages.ts';
 import type { BenchRoom } from './subjects.ts';
+import { measureTokens, renderTokens } from './tokens.ts';
 
 type Measure = (rounds: BenchRounds, room: BenchRoom) => Promise<MeasuredSection>;
 
@@ -38,6 +39,7 @@ const TABLES: Readonly<Record<string, Measure>> = {
   replay: createMeasure(measureReplay, renderReplay),
   'memory-search': createMeasure(measureMemorySearch, renderMemorySearch),
   context: createMeasure(measureContext, renderContext),
+  tokens: createMeasure(measureTokens, renderTokens),
   markup: createMeasure(measureMarkup, renderMarkup),
   channels: createMeasure(measureChannels, renderChannels),
   heartbeat: createMeasure((rounds) => simulateBeatDays(rounds.days), renderHeartbeat),

@@ -104,7 +104,7 @@ async function listOfferedTools(said: unknown): Promise<object> {
   await mcp.close();
   const { refused, changed } = catalogue;
   return {
-    offered: tools.offered,
+    offered: tools.definitions,
     ...(refused.length > 0 && { leftOut: remarks(refused) }),
     ...(changed.length > 0 && { changed: remarks(changed) }),
     ...(problems.length > 0 && { problems }),

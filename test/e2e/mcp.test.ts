@@ -152,7 +152,7 @@ describe('[G03] an agent with MCP servers', () => {
     expect(offered).toEqual(expect.arrayContaining(['every_echo', 'files_read_text_file', 'read']));
     expect(offered).not.toContain('files_list_directory');
     const system = systemOf(lastRequest());
-    expect(system).toContain('### External MCP\n- `every_echo`: ');
+    expect(system).toContain('\n- External MCP: `every_echo`, ');
     expect(system).toContain('## Connectors\n- every: A box of samples.');
     expect(system).toContain('/mcp__every__args-prompt city=… state=…');
     scene.model.reply(() => 'Hello.');

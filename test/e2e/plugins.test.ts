@@ -135,7 +135,8 @@ describe('plugins named in the settings', () => {
     const request = asked('Roll three dice.');
     expect(systemOf(request)).toContain('## Games\nWhen a game is played');
     expect(systemOf(request)).toContain('<name>fair-play</name>');
-    expect(systemOf(request)).toContain('`roll_dice`: Rolls dice with 1000 sides.');
+    expect(systemOf(request)).toMatch(/^- Middleware: .*`roll_dice`/m);
+    expect(JSON.stringify(request.tools)).toContain('Rolls dice with 1000 sides.');
     expect(listToolNames(request)).toEqual(expect.arrayContaining(['roll_dice', 'open_door']));
     expect(getMessageText(request.messages.at(-1))).toMatch(/The lucky number of today is \d+\./);
     const after = model.requests.at(-1)?.body.messages.at(-1);

@@ -67,6 +67,18 @@ const calls = (events: readonly ModelEvent[]) =>
 const bySign = (text: string) => ({ text: [...text] });
 const THOUGHT = 'They greet me. I keep it short.';
 
+describe('a call that the model writes as text', () => {
+  it('[G02] [G20] can name a tool that the request does not offer yet', async () => {
+    const written = '{"name":"get_weather","arguments":{"city":"Rome"}}';
+    double.queue(bySign(written), bySign(written));
+    const clock = { ...WEATHER, name: 'clock' };
+    const events = await ask(open(), { tools: [clock], callable: [clock, WEATHER] });
+    expect(calls(events)).toMatchObject([{ name: 'get_weather' }]);
+    expect(JSON.stringify(double.requests.at(-1)?.body.tools)).not.toContain('get_weather');
+    expect(calls(await ask(open(), { tools: [clock] }))).toEqual([]);
+  });
+});
+
 describe("reasoning in a server's text", () => {
   it('[G20] is not part of the answer, and is kept for people', async () => {
     double.queue(bySign(`<think>\n${THOUGHT}\n</think>\n\nHello!`));

@@ -163,7 +163,7 @@ export async function openAgent(options: OpenAgentOptions) {
   const tools = openTools(
     settings.tools,
     { promptFiles, skills, ...outside, ...remembering.tools, ...work },
-    { added: plugins.tools, live: mcp.tools, log },
+    { added: plugins.tools, live: mcp.tools, layout: agent.layout ?? DEFAULT_LAYOUT, log },
   );
   return {
     ...(await describeAgent(settings, workspace, options)),
@@ -208,16 +208,19 @@ async function describeAgent(
  * the settings allow.
  */
 export function openTools(
-  { allow, block }: LoadedSettings['settings']['tools'],
+  { allow, block, offer }: LoadedSettings['settings']['tools'],
   own: BuiltInToolDeps,
   {
     added,
     live,
+    layout,
     log,
   }: {
     readonly added: readonly AddedTools[];
     /** Returns tools that can be added or removed while the agent runs. */
     readonly live?: () => readonly AddedTools[];
+    /** Decides how tools are offered, unless the settings do. */
+    readonly layout?: string | undefined;
     readonly log: Logger;
   },
 ): ToolRegistry {
@@ -229,6 +232,10 @@ export function openTools(
     added,
     allow,
     block,
+    byNeed:
+      offer === undefined
+        ? layout !== undefined && getLayout(layout).toolsByNeed === true
+        : offer === 'by-need',
     ...(live !== undefined && { live, onProblem }),
   });
   problems.forEach(onProblem);
@@ -247,12 +254,19 @@ export function createOutsideTools(
 
 const FORMATS = getConfigPath('channel-formats');
 
+/** The layout that applies unless the settings or the profile name one. */
+const DEFAULT_LAYOUT = 'parley';
+
 /**
  * Returns the agent's prompt layout, including the layers from plugins. `reads` lists the workspace
  * files that the plugin layers include.
  */
 async function openPrompt(
-  { layout: name = 'parley', context = {}, prompt: limits }: LoadedSettings['settings']['agent'],
+  {
+    layout: name = DEFAULT_LAYOUT,
+    context = {},
+    prompt: limits,
+  }: LoadedSettings['settings']['agent'],
   plugins: Pick<AgentPlugins, 'layers' | 'place'>,
   log: Logger,
 ): Promise<{ readonly prompt: PromptAssembler; readonly reads: readonly FilePattern[] }> {

@@ -1,4 +1,5 @@
 import { BUILT_IN_TOOLS, type BuiltInToolDeps, createBuiltInTools } from '@parley/agent';
+import { OPEN_TOOLS } from '@parley/prompt';
 import { describe, expect, it } from 'vitest';
 import type { LoadedSettings } from './settings.ts';
 import { findUnknownTools } from './tool-names.ts';
@@ -24,7 +25,7 @@ describe('tools named in the settings', () => {
       ...{ documents: {}, sendFile: {}, speak: {}, ownMessages: {}, soul: {}, web },
       exec: { workspace: { folder: '' }, promptFiles: { patterns: [] }, forbidden: [] },
     } as unknown as BuiltInToolDeps;
-    const names = createBuiltInTools(deps).map(({ name }) => name);
+    const names = [...createBuiltInTools(deps).map(({ name }) => name), OPEN_TOOLS];
     expect([...BUILT_IN_TOOLS].sort()).toEqual([...new Set(names)].sort());
   });
 

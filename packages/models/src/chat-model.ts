@@ -86,6 +86,10 @@ export interface ModelRequest {
   /** The tools, in a fixed order because prompt caches start with them. */
   readonly tools?: readonly ModelTool[];
   /**
+   * All tools that a call may name, if there are more than the request offers; they are not sent.
+   */
+  readonly callable?: readonly ModelTool[];
+  /**
    * The JSON format of the answer, for providers that can enforce it; the caller still validates
    * the answer.
    */

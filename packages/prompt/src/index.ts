@@ -64,7 +64,7 @@ export {
   type TurnLimitsNote,
   type Volatility,
 } from './layer.ts';
-export { EXPECTED_ABILITIES } from './layers/tools.ts';
+export { EXPECTED_ABILITIES, OPEN_TOOLS } from './layers/tools.ts';
 export { formatMessageContext } from './layers/turn.ts';
 export {
   applyFileLimits,

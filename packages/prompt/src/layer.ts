@@ -58,6 +58,8 @@ export interface LayerOptions {
   readonly rules?: boolean;
   /** False omits how to answer a heartbeat, because another layer of the layout explains it. */
   readonly protocol?: boolean;
+  /** Lists the tools only by name, because the request's tool definitions describe them. */
+  readonly brief?: boolean;
   /** Adds guidance on choosing among the tools, or among the types and scopes of memories. */
   readonly guided?: boolean;
   /** The layout's own text before the layer's file, shown even if that file does not exist. */
@@ -389,10 +391,7 @@ export type PromptErrorCode =
   | 'format-unreadable'
   | 'prompt-reader';
 
-/**
- * The error thrown by this package. It is always caused by a mistake in settings or code, so
- * retrying does not help.
- */
+/** An error caused by a mistake in settings or code, so retrying does not help. */
 export class PromptError extends ParleyError {
   constructor(code: PromptErrorCode, message: string) {
     super({ code, message, retryable: false });

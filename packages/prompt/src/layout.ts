@@ -37,6 +37,8 @@ export interface Layout {
    * then precede the person's text.
    */
   readonly fixedSystem?: boolean;
+  /** Offers rarely used tools only once their group is open, unless the settings say otherwise. */
+  readonly toolsByNeed?: boolean;
   readonly userFence?: ContextFence;
 }
 

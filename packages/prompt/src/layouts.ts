@@ -12,6 +12,7 @@ const PARLEY_FILE = 20_000;
  */
 const parley: Layout = {
   name: 'parley',
+  toolsByNeed: true,
   layers: [
     // Layers that change when files or settings are edited.
     { layer: 'identity' },
@@ -21,7 +22,7 @@ const parley: Layout = {
     { layer: 'soul-file', characters: PARLEY_FILE },
     // Layers that stay the same throughout a session.
     { layer: 'persona' },
-    { layer: 'tools', files: ['TOOLS.md'], characters: PARLEY_FILE },
+    { layer: 'tools', files: ['TOOLS.md'], characters: PARLEY_FILE, brief: true },
     { layer: 'skills' },
     { layer: 'memory-guide' },
     { layer: 'output-format' },

@@ -86,6 +86,7 @@ const LABELS: Readonly<Record<string, string>> = {
   tools: "The agent's tools",
   'tools.allow': 'Allowed tools',
   'tools.block': 'Blocked tools',
+  'tools.offer': 'When tools are offered',
   'tools.message': 'Writing to other chats',
   'tools.message.chats': 'Chats the agent may write to',
   'tools.message.chats.*.channel': 'Channel of the chat',

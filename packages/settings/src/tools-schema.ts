@@ -45,6 +45,12 @@ export const Tools = defineSection('What the agent can do besides answering.', {
     .array(z.string().min(1))
     .default([])
     .describe('Tools that are never used, even if allowed.'),
+  offer: z
+    .enum(['by-need', 'all'])
+    .optional()
+    .describe(
+      'by-need: rarely used tools are offered in groups, which the agent opens for the rest of a conversation when it needs them; this saves tokens. all: every tool in every request. Default: by-need in the layout parley, all in the other layouts.',
+    ),
   message: Message,
   maxSeconds: numberField(
     { above: 0, max: 3_600, default: 60 },

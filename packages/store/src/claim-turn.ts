@@ -28,6 +28,7 @@ import {
   type MessageRow,
   readInboxRow,
 } from './rows.ts';
+import { readOpenTools } from './sessions.ts';
 import type { Row } from './tables.ts';
 import { appendRun, countHangs, dropTurn, type TurnRun } from './turn-runs.ts';
 
@@ -59,6 +60,8 @@ export type LockedLane = Pick<
 > & {
   /** True if the conversation may have an unfinished turn. */
   readonly isUnfinished: boolean;
+  /** The stored list of the session's opened tool groups. */
+  readonly openTools: string | null;
 };
 
 /** Resumes the lane's unfinished turn, or creates a turn from the waiting messages. */
@@ -83,7 +86,13 @@ export async function claimTurnInLane(
   if (unfinished === 'suspended') return { kind: 'suspended' };
   if (unfinished !== null && 'kind' in unfinished) return unfinished;
   const { mode, model } = conversation;
-  if (unfinished !== null) return { kind: 'turn', turn: { ...unfinished, mode, model } };
+  const openToolGroups = readOpenTools(conversation.openTools);
+  const current = { mode, model, ...(openToolGroups.length > 0 && { openToolGroups }) };
+  if (unfinished !== null) {
+    // A turn of an earlier session must not get tools that were opened in the current one.
+    const known = unfinished.session === session ? current : { mode, model };
+    return { kind: 'turn', turn: { ...unfinished, ...known } };
+  }
   const busy = await resolveCurrentBusyMode(sql, conversationId, claim.busy);
   const { waiting, hasContext } = await readWaitingRows(sql, conversationId, busy);
   const ready = selectReadyMessages(waiting, busy, claim.now);
@@ -92,7 +101,7 @@ export async function claimTurnInLane(
   const turn = await beginTurn(sql, { ...claim, session, run, hasContext }, ready.rows);
   const isPassed = conversation.plan !== null && turn?.messages.some(isOfPerson) === true;
   if (isPassed && conversation.plan_run === 0) dropPlan(sql, conversationId);
-  return turn === null ? { kind: 'none' } : { kind: 'turn', turn: { ...turn, mode, model } };
+  return turn === null ? { kind: 'none' } : { kind: 'turn', turn: { ...turn, ...current } };
 }
 
 export const isOfPerson = ({ message }: InboxRow): boolean => message.trigger === undefined;

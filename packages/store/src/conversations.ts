@@ -1,6 +1,7 @@
 import { removeAgentPrefix } from '@parley/core';
 import { defineStatement, type Sql, StoreError } from './database.ts';
 import type { ConversationMode, Lease } from './rows.ts';
+import { OPEN_TOOLS_COLUMN } from './sessions.ts';
 import type { Row } from './tables.ts';
 
 /** The condition that selects the rows for a `ChatKey`. */
@@ -49,7 +50,7 @@ const ENSURE = defineStatement(
 // On SQLite, the transaction itself already excludes other writers.
 const LOCK = defineStatement(`
   select epoch, session, lease_owner, lease_until, mode, plan, plan_run, model, taken_over_until,
-    deleted_message from conversation
+    deleted_message, ${OPEN_TOOLS_COLUMN} from conversation
   where id = :id /*pg for no key update*/`).rows<ConversationRow>();
 
 /** Creates the row of a conversation if it is missing. */
@@ -125,6 +126,8 @@ const RUNS_IN_SESSION = defineStatement(`
 export interface ConversationRow
   extends Omit<Row<'conversation'>, 'id' | 'mode' | 'mode_since' | 'created_at' | 'deleted_part'> {
   readonly mode: ConversationMode;
+  /** The stored list of the session's opened tool groups. */
+  readonly openTools: string | null;
 }
 
 /** The result of `/mode`. */

@@ -9,6 +9,7 @@ import type { PromptWriter } from './prompts.ts';
 import { buildPostponedCondition, type PostponedTurn, postponeTurn } from './put-off.ts';
 import { renewLeases } from './renew-leases.ts';
 import type { ClaimedTurn, CommitResult, Lease, TurnCommit } from './rows.ts';
+import { OPEN_TOOLS_COLUMN } from './sessions.ts';
 import { SHARED_NOW, type SharedClock, STATEMENT_NOW } from './shared-clock.ts';
 import { buildTakenOverCondition, isTakenOver, readSharedTime } from './taken-over.ts';
 import { commitTurn } from './turns.ts';
@@ -337,7 +338,8 @@ const ACQUIRE_LEASE = defineStatement(`
   where id = :conversationId
     and (lease_until is null or lease_until <= ${SHARED_NOW} or lease_owner = :owner)
     and (taken_over_until is null or not (${buildTakenOverCondition(SHARED_NOW, 'conversation')}))
-  returning epoch, session, lease_owner, mode, plan, plan_run, model, (select turn.id from turn
+  returning epoch, session, lease_owner, mode, plan, plan_run, model, ${OPEN_TOOLS_COLUMN},
+  (select turn.id from turn
     where turn.conversation_id = :conversationId and turn.state = 'running') as unfinished,
   (select before.epoch from conversation before where before.id = :conversationId) as seen`).rows<
   Omit<LockedLane, 'isUnfinished'> & {

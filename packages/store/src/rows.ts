@@ -140,6 +140,8 @@ export interface ClaimedTurn {
    */
   readonly groupContext: readonly GroupContextMessage[];
   readonly steps: readonly JournalStep[];
+  /** The tool groups that the session has opened, in that order; none when absent. */
+  readonly openToolGroups?: readonly string[];
   /**
    * The conversation's current mode, which may differ when a turn is resumed; `agent` when absent.
    */

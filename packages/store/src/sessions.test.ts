@@ -35,6 +35,29 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await store.pins.fix(place(0, 'b'), 'skills', 'third', 1)).toBe('third');
       expect(await store.pins.fix(place(1), 'skills', 'fourth', 1)).toBe('fourth');
     });
+
+    const claimed = async () => {
+      const work = { conversationId: 'web:a', owner: 'w', leaseMs: 10_000 };
+      const begun = await store.lanes.begin(work, 'collect', 't1', 2);
+      if (begun.kind !== 'turn') throw new Error(`no turn: ${begun.kind}`);
+      return begun;
+    };
+
+    it('[G02] [P09] gives a turn the tool groups of its session, in the order in which they were opened', async () => {
+      await store.pins.addOpenTools(place(0), ['web'], 1);
+      await store.pins.addOpenTools(place(0), ['schedule', 'web'], 1);
+      await store.pins.addOpenTools(place(0, 'b'), ['soul'], 1);
+      const { turn, lease } = await claimed();
+      expect(turn.openToolGroups).toEqual(['web', 'schedule']);
+      await store.lanes.release(lease);
+      const resumed = await claimed();
+      expect(resumed.turn).toMatchObject({ resumed: true, openToolGroups: ['web', 'schedule'] });
+    });
+
+    it('[G02] gives a turn no tool groups of another session', async () => {
+      await store.pins.addOpenTools(place(1), ['web'], 1);
+      expect((await claimed()).turn.openToolGroups).toBeUndefined();
+    });
   });
 }
 

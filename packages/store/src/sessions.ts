@@ -15,9 +15,9 @@ export interface SnapshotKey {
 }
 
 /**
- * Values that stay fixed for the rest of a session (S07), stored in the `session_snapshot` table,
- * which only turns write. The value is nearly always there, so the first read does not acquire a
- * write lock.
+ * Values that stay fixed for the rest of a session (S07), and its opened tool groups, stored in the
+ * `session_snapshot` table, which only turns write. The value is nearly always there, so the first
+ * read does not acquire a write lock.
  */
 export function createPinRepository(database: Database) {
   return {
@@ -36,6 +36,19 @@ export function createPinRepository(database: Database) {
         return first === undefined ? content : decodeJson(first.content);
       });
     },
+
+    /**
+     * Appends tool groups to those that the session has opened. Listed groups keep their places, so
+     * the list only grows.
+     */
+    addOpenTools: (place: SnapshotKey, groups: readonly string[], now: number): Promise<void> =>
+      database.write(async (sql) => {
+        sql.send(FORGET_EARLIER, place);
+        const stored = await sql.get(PINNED, { ...place, key: OPEN_TOOLS });
+        const before = readOpenTools(stored?.content ?? null);
+        const content = encodeJson([...new Set([...before, ...groups])]);
+        sql.send(LIST_TOOLS, { ...place, key: OPEN_TOOLS, content, now });
+      }),
   };
 }
 
@@ -53,6 +66,30 @@ const PIN = defineStatement(`
   insert into session_snapshot (conversation_id, session, snapshot_key, content, taken_at)
   values (:conversationId, :session, :key, :content, :now)
   on conflict (conversation_id, session, snapshot_key) do nothing`);
+
+/** The key under which a session's snapshot lists its opened tool groups. */
+const OPEN_TOOLS = 'open-tools';
+
+const ToolGroups = z.array(z.string());
+
+/**
+ * The opened tool groups of the current session, as a column of a statement that reads a
+ * conversation. It costs a claim no statement of its own.
+ */
+export const OPEN_TOOLS_COLUMN = `(select content from session_snapshot
+    where session_snapshot.conversation_id = conversation.id
+      and session_snapshot.session = conversation.session
+      and snapshot_key = '${OPEN_TOOLS}') as "openTools"`;
+
+/** Decodes `OPEN_TOOLS_COLUMN`: the groups, in the order in which they were opened. */
+export function readOpenTools(content: string | null): readonly string[] {
+  return content === null ? [] : decodeCheckedJson(ToolGroups, content, 'list of open tool groups');
+}
+
+const LIST_TOOLS = defineStatement(`
+  insert into session_snapshot (conversation_id, session, snapshot_key, content, taken_at)
+  values (:conversationId, :session, :key, :content, :now)
+  on conflict (conversation_id, session, snapshot_key) do update set content = excluded.content`);
 
 /**
  * A session and the kind of people who read it: owners and other people have separate summaries.

@@ -15,8 +15,14 @@ import { openLog } from '../process-options.ts';
 import { openProcessServices } from '../process-services.ts';
 import { readSettings } from '../settings.ts';
 
-/** Returns the model's answer to a request at a given time (ms). */
-export type ModelScript = (request: ModelRequest, now: number) => string;
+/** A step in which the model calls a tool. */
+export interface ScriptedCall {
+  readonly tool: string;
+  readonly with: object;
+}
+
+/** Returns the model's answer to a request at a given time (ms), or a tool call. */
+export type ModelScript = (request: ModelRequest, now: number) => string | ScriptedCall;
 
 export type IdleRuntime = Awaited<ReturnType<typeof openIdleRuntime>>;
 
@@ -110,16 +116,15 @@ export async function openIdleRuntime(
       await run('beat:main');
       return next;
     },
-    /** Simulates a message from the owner on the web page, and runs the turn that answers it. */
-    async say(text: string): Promise<void> {
+    /**
+     * Simulates a message from the owner on the web page, or from a stranger in the named group, and
+     * runs the turn that answers it.
+     */
+    async say(text: string, group?: string): Promise<void> {
       made += 1;
-      const message = createInboundMessage(`m${made}`, text, now);
-      const conversationId = 'web:default:owner';
-      await store.inbox.accept({
-        ...{ conversationId, message, route: ROUTE },
-        ...{ receivedAt: now, fromOwner: true },
-      });
-      await run(conversationId);
+      const admitted = createAdmittedMessage(`m${made}`, text, now, group);
+      await store.inbox.accept(admitted);
+      await run(admitted.conversationId);
     },
     close: () => opened.disposeAsync(),
   };
@@ -146,12 +151,36 @@ function addWriteCheckpoints(store: Store, pass: (point: string) => void): void 
   Object.defineProperty(store, 'heartbeats', { value: guarded });
 }
 
-function createInboundMessage(messageId: string, text: string, sentAt: number): InboundMessage {
+function createAdmittedMessage(...[id, text, at, group]: Parameters<typeof createInboundMessage>) {
+  const message = createInboundMessage(id, text, at, group);
+  const { id: chatId, type: chatType } = message.chat;
+  return {
+    conversationId: `web:default:${chatId}`,
+    message,
+    route: { ...ROUTE, chatId, chatType },
+    receivedAt: at,
+    ...(group === undefined && { fromOwner: true }),
+  };
+}
+
+function createInboundMessage(
+  messageId: string,
+  text: string,
+  sentAt: number,
+  group: string | undefined,
+): InboundMessage {
   return {
     ...PLACE,
     ...{ messageId, text, sentAt },
-    chat: { id: CHAT, type: 'direct' },
-    sender: { id: 'owner', name: 'Ann', isBot: false },
+    ...(group === undefined
+      ? {
+          chat: { id: CHAT, type: 'direct' },
+          sender: { id: 'owner', name: 'Ann', isBot: false },
+        }
+      : {
+          chat: { id: group, type: 'group', title: group },
+          sender: { id: 'bo', name: 'Bo', isBot: false },
+        }),
     mentions: [],
     addressed: true,
     variables: {},
@@ -167,14 +196,19 @@ function createScriptedModel(
   return {
     id,
     async *stream(request) {
-      const text = script(request, clock());
+      const step = script(request, clock());
+      const text = typeof step === 'string' ? step : '';
       const inputTokens = estimateRequestTokens(request);
       asked.push({ at: clock(), tokens: inputTokens, said: text, request });
       const usage = {
         ...{ inputTokens, outputTokens: estimateTokens(text) },
         ...{ cachedInputTokens: 0, estimated: true },
       };
-      yield { type: 'text', text };
+      if (typeof step === 'string') yield { type: 'text', text };
+      else {
+        const call = { id: '', name: step.tool, arguments: JSON.stringify(step.with) };
+        yield { type: 'tool-call', call };
+      }
       yield { type: 'finish', text, usage, finishReason: 'stop', model: id, costUsd: null };
     },
   };

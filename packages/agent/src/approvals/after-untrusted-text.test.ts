@@ -155,7 +155,7 @@ describe('a turn that has read text from outsiders', () => {
     const [prompt] = scene.model.asked;
     const system = prompt?.system?.map(({ text }) => text).join('\n') ?? '';
     expect(system).toMatch(
-      /Once you have read words of outsiders .* `web_fetch` of an address .*; `write` to AGENTS\.md, .*; `edit` of the same files\./,
+      /Once a turn has read text from outsiders .* `web_fetch` of an address .*; `write` to AGENTS\.md, .*; `edit` of the same files\./,
     );
   });
 });

@@ -12,7 +12,7 @@ import {
   type Tool,
   TurnSuspendedError,
 } from '../tools/tool.ts';
-import { isPlaceholderTool, type ToolSet } from '../tools/tool-registry.ts';
+import { isPlaceholderTool, type ToolSet } from '../tools/tool-set.ts';
 import { type Turn, toSenderId } from '../turn/turn.ts';
 import {
   type ApprovalRules,
@@ -65,7 +65,7 @@ export function openGate(deps: GateServices, turn: Turn, lease: Lease) {
       if (decided !== null) return toVerdict(decided, tool, shown);
       // Calls with invalid arguments never run, so they need no approval.
       if (input === null || !tool.input.safeParse(input).success) return RUN;
-      const schema = tools.offered.find(({ name }) => name === tool.name)?.inputSchema;
+      const schema = tools.definitions.find(({ name }) => name === tool.name)?.inputSchema;
       const subject = findApprovalSubject(schema?.properties, input);
       const isFree = isExempt(tool, input, moment);
       const need = resolveApprovalRequirement(tool, subject, deps.rules, isFree, proposal);

@@ -3,7 +3,7 @@ import type { PromptFeatures } from '@parley/prompt';
 import { parsePromptCommand } from '../mcp/mcp-prompts.ts';
 import { FIRST_MESSAGE } from '../sub-agents/delegate-task.ts';
 import type { CallMoment, Proposal, Tool } from '../tools/tool.ts';
-import { isPlaceholderTool, type ToolSet } from '../tools/tool-registry.ts';
+import { isPlaceholderTool, type ToolSet } from '../tools/tool-set.ts';
 import { isAllowedByEntry, isAllowedExactly } from './auto-rules.ts';
 
 export interface ApprovalRules {
@@ -103,12 +103,12 @@ export function createApprovalsNote(
       describeApprovalSubject,
     ),
     formatToolList(
-      'Once you have read words of outsiders in a turn (pages, search results, files and forwarded messages, tools of others, sub-agents), a person is asked before: ',
+      'Once a turn has read text from outsiders (pages, search results, files, forwarded messages, third-party tools, sub-agents), a person is asked before: ',
       later,
       describeApprovalSubject,
       '; ',
     ),
-    'Call them as you need them; you are told what was decided. After a no, do not try to reach the same in another way.',
+    'Call them when you need them; you are told the decision. After a refusal, do not try another way to the same end.',
   ]
     .filter((part) => part !== '')
     .join(' ');

@@ -50,7 +50,7 @@ export function createCase(
       ),
     ),
     answers: [...steps, { text: before.text, calls: [] }],
-    prompt: outlinePrompt({ prompt, tools: rebuilt.tools.offered, limits }),
+    prompt: outlinePrompt({ prompt, tools: rebuilt.request.tools ?? [], limits }),
     checks: createFirstChecks(record),
   };
 }

@@ -64,8 +64,8 @@ export async function runCase(
   const turn = startTurn(claimed, CHAT, { ...services, owners }, at);
   const rebuilt = await buildCaseRequest(value, turn, { ...services, clock: () => at }, signal);
   const { prompt: assembled } = rebuilt.draft;
-  const { offered } = rebuilt.tools;
-  const prompt = outlinePrompt({ prompt: assembled, tools: offered, limits: listLimits(services) });
+  const { tools = [] } = rebuilt.request;
+  const prompt = outlinePrompt({ prompt: assembled, tools, limits: listLimits(services) });
   const changes = value.prompt === undefined ? [] : compareOutlines(value.prompt, prompt);
   if (run.model === null && value.answers.length === 0) {
     const kind = changes.length > 0 ? 'failed' : value.prompt === undefined ? 'skipped' : 'passed';
@@ -139,7 +139,10 @@ async function buildCaseRequest(
   const past = async () => ({ summary, transcript });
   const { draft, tools } = await buildPrompt(turn, opened, means, building, past, signal);
   const prompt = restoreContext(draft.prompt, value);
-  return completeRequest({ turn }, { ...draft, prompt }, tools, services.log);
+  // The groups that the session of the case had opened are open again.
+  const recorded = value.prompt?.tools ?? [];
+  const open = new Set(recorded.flatMap(({ name }) => tools.groups.get(name) ?? []));
+  return completeRequest({ turn }, { ...draft, prompt }, tools, services.log, [...open]);
 }
 
 /** The limits that bound what the model reads and does. */

@@ -27,7 +27,7 @@ import {
   type ToolOutcome,
   TurnSuspendedError,
 } from '../tools/tool.ts';
-import { isPlaceholderTool, type ToolSet } from '../tools/tool-registry.ts';
+import { isPlaceholderTool, type ToolSet } from '../tools/tool-set.ts';
 import { validateArguments } from '../tools/try-arguments.ts';
 import type { RunningTurn } from '../turn/run.ts';
 import { getAudience, type Turn } from '../turn/turn.ts';
@@ -159,7 +159,7 @@ async function runCall(
   const shown = { callId: key, tool: tool.name, about: formatArguments(call.arguments) };
   onCall({ ...shown, state: 'running', ms: 0 });
   const outcome = await tracer.span('parley.tool', { facts: { tool: tool.name } }, async (span) => {
-    const offered = tools.offered.find(({ name }) => name === tool.name);
+    const offered = tools.definitions.find(({ name }) => name === tool.name);
     const ended = await runTool({ tool, foreign, offered }, call, about, means.limits, run.signal);
     span.note({ failed: ended.failed === true });
     return ended;
@@ -293,7 +293,7 @@ function decideCallWithoutApprover(
   const input = parseToolArguments(call);
   // Calls with invalid arguments never run; the tool's own message explains the problem better.
   if (input === null || !tool.input.safeParse(input).success) return { approved: false };
-  const schema = tools.offered.find(({ name }) => name === tool.name)?.inputSchema;
+  const schema = tools.definitions.find(({ name }) => name === tool.name)?.inputSchema;
   const subject = findApprovalSubject(schema?.properties, input);
   const need = resolveApprovalRequirement(
     tool,

@@ -40,7 +40,7 @@ import {
   truncateRounds,
 } from '../context/history.ts';
 import { runWithTimeLimit } from '../time.ts';
-import type { ToolSet } from '../tools/tool-registry.ts';
+import type { OfferedTools } from '../tools/tool-set.ts';
 import { joinMessageTexts } from '../turn/turn-text.ts';
 import { createContinuationText, isTruncatedText, joinTruncatedText } from './cut-answers.ts';
 import type { JournaledCall, StepUsage, TurnRound } from './turn-journal.ts';
@@ -189,9 +189,6 @@ export function estimateAbortedUsage(
   return { model, inputTokens, outputTokens: estimateTokens(said), costUsd: null };
 }
 
-/** The tools that a request offers, and their approximate size in tokens. */
-export type OfferedTools = Pick<ToolSet, 'offered' | 'tokens'>;
-
 /** Everything that a request is built from, before the audience check. */
 export interface RequestDraft {
   readonly prompt: AssembledPrompt;
@@ -258,6 +255,7 @@ export function buildCheckedRequest(
     system: system.map(({ text, stable }) => ({ text, stable })),
     messages: [...messages, ...addClosingMessage(rounds, draft.closing)],
     ...(tools.offered.length > 0 && { tools: tools.offered }),
+    ...(tools.callable !== undefined && { callable: tools.callable }),
     // The rest of an answer is not valid JSON by itself, and a provider that enforces the format
     // would start over.
     ...(draft.format !== undefined &&

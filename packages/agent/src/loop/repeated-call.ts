@@ -1,6 +1,6 @@
 import type { ModelToolCall } from '@parley/models';
 import type { Tool } from '../tools/tool.ts';
-import type { ToolSet } from '../tools/tool-registry.ts';
+import type { ToolSet } from '../tools/tool-set.ts';
 import type { JournaledCall, ResultStep, TurnRound } from './turn-journal.ts';
 
 /** The earlier result that answers a repeated call, and a note for the model. */

@@ -149,8 +149,21 @@ export type ResultStep = z.infer<typeof ResultStep>;
 /** The numbers of the messages that joined the turn after all earlier steps (D03). */
 const JoinedStep = z.object({ kind: z.literal('joined'), messages: z.array(z.number()) });
 
+const OpenedTool = z.object({
+  group: z.string(),
+  name: z.string(),
+  description: z.string(),
+  inputSchema: z.record(z.string(), z.unknown()),
+});
+/** A tool that the requests after this step offer, as it is sent, and its group. */
+export type OpenedTool = z.infer<typeof OpenedTool>;
+
+/** Tool groups were opened. The prompt record has only the tools of the first request. */
+const OpenedStep = z.object({ kind: z.literal('opened'), tools: z.array(OpenedTool) });
+
 const JournalEntry = z.discriminatedUnion('kind', [
   ModelStep,
+  OpenedStep,
   StartedStep,
   HeldStep,
   ResultStep,
@@ -203,6 +216,8 @@ export interface TurnJournal {
   append(step: JournalEntry | FinalStep, timing?: JournalStep['timing']): Promise<boolean>;
   /** The messages that joined the turn, in order. */
   joined(): readonly InboxRow[];
+  /** The tools of the groups that were opened during the turn, in order. */
+  opened(): readonly OpenedTool[];
   /**
    * Adds waiting messages to the turn. The joined messages are stored together with their step and
    * with `answer`, which is then no longer the last text.
@@ -272,6 +287,8 @@ export function openJournal(
       return true;
     },
     joined: () => rounds().flatMap(({ joined }) => joined),
+    opened: () =>
+      parseJournalSteps(all).flatMap(({ step }) => (step.kind === 'opened' ? step.tools : [])),
     async join(ask, answer) {
       let stored: readonly JournalStep[] = [];
       const result = await ask((rows) => {

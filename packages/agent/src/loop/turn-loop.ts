@@ -8,6 +8,7 @@ import {
 import { ModelError, type ModelRequest, type ModelToolCall } from '@parley/models';
 import { createTruncationNotice } from '../answer/long-answer.ts';
 import { assertWithinBudget, type CutOffCharges, recordAbortedUsage } from '../spend.ts';
+import type { OfferedTools } from '../tools/tool-set.ts';
 import { isQuickToCheck } from '../tools/try-arguments.ts';
 import type { TurnServices } from '../turn/means.ts';
 import { recordPrompt } from '../turn/record-prompt.ts';
@@ -20,8 +21,8 @@ import {
   callModel,
   estimateAbortedUsage,
   type ModelAnswer,
-  type OfferedTools,
 } from './model-request.ts';
+import { type OpenGroups, openCalledGroups } from './open-groups.ts';
 import { createStepStream, getUnsentAnswer, type StepStream } from './shown-step.ts';
 import { type FinalStep, type ModelStep, sumUsage, type TurnRound } from './turn-journal.ts';
 import { describeReachedLimit, TurnLimitError } from './turn-limits.ts';
@@ -43,6 +44,11 @@ export interface LoopTurn extends Omit<RunningTurn, 'services' | 'opened'> {
    * length.
    */
   readonly onRefused: (tokens: number) => void;
+  /**
+   * Keeps tool groups open for the rest of the session. If it is absent, they are closed at the end
+   * of the turn.
+   */
+  readonly keepGroups?: ((groups: readonly string[]) => Promise<void>) | undefined;
 }
 
 /**
@@ -55,6 +61,7 @@ export async function runTurnLoop(running: LoopTurn): Promise<FinalStep | null> 
   const { services, turn, means, run } = running;
   const { journal, later, signal } = run;
   const startedAt = services.monotonic();
+  let groups: OpenGroups = { open: running.openGroups, stored: turn.openToolGroups ?? [] };
   for (;;) {
     const unfinished = journal.rounds().at(-1);
     if (
@@ -75,7 +82,10 @@ export async function runTurnLoop(running: LoopTurn): Promise<FinalStep | null> 
     assertRepairable(rounds);
     const closing = closingNow();
     await assertWithinBudget(services, turn, journal.uncounted());
-    const answer = await runModelStep(running, rounds, closing);
+    const opened = await openCalledGroups(running, rounds, groups);
+    if (opened === null) return null;
+    groups = opened;
+    const answer = await runModelStep(running, rounds, closing, groups.open);
     if (answer.continues) {
       const piece = { ...createModelStep(running, answer, rounds), cut: true } as const;
       if (!(await journal.append(piece, answer.timing))) return null;
@@ -131,13 +141,14 @@ async function runModelStep(
   running: LoopTurn,
   rounds: readonly TurnRound[],
   closing: string | null,
+  openGroups: readonly string[],
 ): Promise<StepAnswer> {
   const { services, turn, means, run, draft, tools } = running;
   const { log, clock, prompts, sentParts } = services;
   const step = rounds.length;
   // If the turn's only step must be the answer, a tool call would never get a result, so no tools
   // are offered.
-  const offered = closing !== null && step === 0 ? NO_TOOLS : tools;
+  const offered = closing !== null && step === 0 ? NO_TOOLS : tools.offer(openGroups);
   const appendsOnly = turn.route.appends === true;
   const full = { ...draft, rounds, tools: offered, format: turn.format, appendsOnly };
   const build = (said: string | null) =>

@@ -27,7 +27,8 @@ async function fill(world: ReplayWorld, count: number, seed: number): Promise<vo
 /** Ten turns in each world on a change; the seeds make them all kinds of turns. */
 const TURNS = isFullRun() ? 1_000 : 10 * WORLDS.length;
 
-function describeRequest({ messages, system, ...facts }: ModelRequest) {
+/** `callable` is not sent, and a record has only those tools that the turn could call in the end. */
+function describeRequest({ messages, system, callable: _, ...facts }: ModelRequest) {
   return {
     ...facts,
     system: system.map(({ text, stable }) => [neutralizeTemplateTokens(text), stable]),

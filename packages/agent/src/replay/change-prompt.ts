@@ -1,6 +1,7 @@
 import { silentMeter, silentTracer } from '@parley/core';
 import type { ModelTool } from '@parley/models';
 import type { AssembledPrompt, SystemPart } from '@parley/prompt';
+import type { ToolSet } from '../tools/tool-set.ts';
 import { buildPrompt, openTurn } from '../turn/build-prompt.ts';
 import { createPreviewMeans, type PromptServices } from '../turn/means.ts';
 import type { PreviewServices } from '../turn/preview-turn.ts';
@@ -25,7 +26,8 @@ export async function changePrompt(
 ): Promise<Pick<RebuiltTurn, 'draft' | 'tools'>> {
   const before = await buildAgain(record, change.before, signal);
   const after = await buildAgain(record, change.after, signal);
-  const offered = mergeChanged(tools.offered, before.tools.offered, after.tools.offered, TOOLS);
+  const { offered } = tools.offer([]);
+  const merged = mergeChanged(offered, listAll(before.tools), listAll(after.tools), TOOLS);
   const parts = mergeChanged(
     listParts(draft.prompt),
     listParts(before.draft.prompt),
@@ -39,7 +41,7 @@ export async function changePrompt(
     system: parts.filter(({ placement }) => placement === 'system'),
     userContext: parts.filter(({ placement }) => placement === 'user'),
   };
-  return { draft: { ...draft, prompt }, tools: createRecordedToolSet(offered) };
+  return { draft: { ...draft, prompt }, tools: createRecordedToolSet(merged, record.opened) };
 }
 
 async function buildAgain(record: TurnRecord, services: PreviewServices, signal: AbortSignal) {
@@ -49,6 +51,11 @@ async function buildAgain(record: TurnRecord, services: PreviewServices, signal:
   const opened = await openTurn(turn, services, media);
   const past = async () => ({ summary: null, transcript: [] });
   return buildPrompt(turn, opened, means, building, past, signal);
+}
+
+/** All tools, as if every group were open. */
+function listAll({ groups, offer }: ToolSet): readonly ModelTool[] {
+  return offer([...new Set(groups.values())]).offered;
 }
 
 type PlacedPart = SystemPart & { readonly placement: 'system' | 'user' };

@@ -37,7 +37,7 @@ export async function openLiveReads(
     const tool = tools?.get(call.name);
     if (tools === undefined || tool?.effect !== 'read' || tool.approval !== 'never') return null;
     const foreign = tools.foreign.has(tool.name);
-    const offered = tools.offered.find(({ name }) => name === tool.name);
+    const offered = tools.definitions.find(({ name }) => name === tool.name);
     const about = { ...context, callId: key };
     return runTool({ tool, foreign, offered }, call, about, limits, signal);
   };

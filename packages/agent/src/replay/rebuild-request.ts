@@ -6,7 +6,8 @@ import { z } from 'zod';
 import { type HistoryLimits, listShortenedPasts } from '../context/history.ts';
 import { createSummaryPart, Summary } from '../context/summary.ts';
 import { buildCheckedRequest, type RequestDraft } from '../loop/model-request.ts';
-import { estimateToolTokens, type ToolSet } from '../tools/tool-registry.ts';
+import type { OpenedTool } from '../loop/turn-journal.ts';
+import { estimateToolTokens, type ToolSet } from '../tools/tool-set.ts';
 import { listClientHistory, listClientInstructions } from '../turn/client-request.ts';
 import { getAudience } from '../turn/turn.ts';
 import { joinMessageTexts } from '../turn/turn-text.ts';
@@ -23,6 +24,8 @@ export interface RequestLimits {
 export interface RebuiltTurn {
   readonly draft: Omit<RequestDraft, 'rounds' | 'tools' | 'closing'>;
   readonly tools: ToolSet;
+  /** The groups of `tools` that are open in the first request. */
+  readonly openGroups: readonly string[];
   readonly request: ModelRequest;
 }
 
@@ -40,7 +43,7 @@ export function rebuildRequest(
   log: Logger,
 ): RebuiltTurn | MissingFact {
   const { prompt, turn } = record;
-  const tools = readRecordedTools(prompt);
+  const tools = readRecordedTools(prompt, record.opened);
   if (tools === null) return 'record';
   const isOpen = prompt.parts.every(({ audience }) => mayRead(turn.reader, audience));
   const hasFormat = prompt.parts.some(({ layer }) => layer === 'response-format');
@@ -72,11 +75,18 @@ export function completeRequest(
   draft: RebuiltTurn['draft'],
   tools: ToolSet,
   log: Logger,
+  openGroups: readonly string[] = [],
 ): RebuiltTurn {
   const appendsOnly = turn.route.appends === true;
-  const first = { ...draft, tools, rounds: [], format: turn.format, appendsOnly };
+  const first = {
+    ...draft,
+    tools: tools.offer(openGroups),
+    rounds: [],
+    format: turn.format,
+    appendsOnly,
+  };
   const { request } = buildCheckedRequest(first, turn.reader, log);
-  return { draft, tools, request };
+  return { draft, tools, openGroups, request };
 }
 
 function isAsRecorded({ messages }: ModelRequest, recorded: StoredPrompt['messages']): boolean {
@@ -134,8 +144,14 @@ const RecordedTool = z.strictObject({
   inputSchema: z.record(z.string(), z.unknown()),
 });
 
-/** The tools as they were offered; null if a definition cannot be read. */
-function readRecordedTools({ parts, tools: names }: StoredPrompt): ToolSet | null {
+/**
+ * The tools as they were offered, at first and after groups were opened; null if a definition cannot
+ * be read.
+ */
+function readRecordedTools(
+  { parts, tools: names }: StoredPrompt,
+  opened: readonly OpenedTool[],
+): ToolSet | null {
   const lines = parts
     .filter(({ placement }) => placement === 'tools')
     .flatMap(({ text }) => text.split('\n'));
@@ -145,7 +161,7 @@ function readRecordedTools({ parts, tools: names }: StoredPrompt): ToolSet | nul
     if (tool === null) return null;
     offered.push(tool);
   }
-  return names.length === offered.length ? createRecordedToolSet(offered) : null;
+  return names.length === offered.length ? createRecordedToolSet(offered, opened) : null;
 }
 
 function parseTool(line: string): ModelTool | null {
@@ -156,13 +172,29 @@ function parseTool(line: string): ModelTool | null {
   }
 }
 
-/** A set that offers tools without having any: calls are answered from the journal. */
-export function createRecordedToolSet(offered: readonly ModelTool[]): ToolSet {
+/**
+ * A set that offers tools without having any: calls are answered from the journal. `opened` are the
+ * tools of the groups that the turn opened.
+ */
+export function createRecordedToolSet(
+  first: readonly ModelTool[],
+  opened: readonly OpenedTool[],
+): ToolSet {
+  // A run that ended right after opening a group may have recorded it twice.
+  const later = [...new Map(opened.map((tool) => [tool.name, tool])).values()];
+  const callable = [...first, ...later.map(({ group: _, ...tool }) => tool)];
   return {
-    ...{ offered, notes: [], foreign: new Set<string>(), sizes: new Map() },
+    ...{ notes: [], foreign: new Set<string>(), sizes: new Map() },
     get: () => undefined,
-    names: offered.map(({ name }) => name),
-    tokens: estimateToolTokens(offered),
+    names: callable.map(({ name }) => name),
+    definitions: callable,
+    groups: new Map(later.map(({ name, group }) => [name, group])),
+    offer(open) {
+      const added = open.flatMap((one) => later.filter(({ group }) => group === one));
+      const offered = [...first, ...added.map(({ group: _, ...tool }) => tool)];
+      const tokens = estimateToolTokens(offered);
+      return { offered, tokens, ...(later.length > 0 && { callable }) };
+    },
   };
 }
 

@@ -13,7 +13,7 @@ import { removeCompactCommand } from '../context/compactor.ts';
 import type { HistoryLimits } from '../context/history.ts';
 import { toSummaryKey } from '../context/summary.ts';
 import { createHeartbeatPrompt, startHeartbeat } from '../heartbeat/heartbeat-turn.ts';
-import { openJournal, type TurnRound } from '../loop/turn-journal.ts';
+import { type OpenedTool, openJournal, type TurnRound } from '../loop/turn-journal.ts';
 import type { MediaDeps } from '../media/read-attachment.ts';
 import { createEmptyTurnMedia, readTurnMedia, type TurnMedia } from '../media/turn-media.ts';
 import { DEFAULT_SUB_AGENT_LIMITS, type SubAgentLimits } from '../sub-agents/delegate-task.ts';
@@ -53,6 +53,8 @@ export interface TurnRecord {
   /** True if bytes of a file are gone, which explains a request that cannot be built again. */
   readonly lacksFiles: boolean;
   readonly rounds: readonly TurnRound[];
+  /** The tools of the groups that were opened during the turn. */
+  readonly opened: readonly OpenedTool[];
   readonly messages: ClaimedTurn['messages'];
   readonly before: ReplayedAnswer;
 }
@@ -107,6 +109,7 @@ export async function readTurnRecord(
     media: hasMedia ? await readMedia(services, turn, prompt, signal) : createEmptyTurnMedia(),
     lacksFiles: hasMedia && (await lacksFiles(store, turn)),
     rounds: journal.rounds(),
+    opened: journal.opened(),
     before: summarizeSteps(stored.steps, stored.model ?? prompt.model, stored.messages),
   };
 }

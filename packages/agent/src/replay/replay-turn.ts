@@ -43,7 +43,7 @@ export type Replayed =
  */
 export async function replayTurn(
   record: Pick<TurnRecord, 'turn' | 'rounds' | 'messages'>,
-  { draft, tools }: RebuiltTurn,
+  { draft, tools, openGroups }: RebuiltTurn,
   parts: LoopParts,
   signal: AbortSignal,
 ): Promise<Replayed> {
@@ -56,7 +56,7 @@ export async function replayTurn(
   const summarize = () => summarizeSteps(steps, model.id, messages);
   try {
     await runTurnLoop({
-      ...{ turn, tools, draft },
+      ...{ turn, tools, draft, openGroups },
       services: createLoopServices(parts),
       means: createReplayMeans(model, limits, draft),
       run: { lease, signal, journal, later: joinAgain(record, journal, signal) },

@@ -37,18 +37,13 @@ export const FIRST_MESSAGE = markSystemMessage(
 );
 
 const TaskInput = z.object({
-  title: z
-    .string()
-    .trim()
-    .min(1)
-    .max(80)
-    .describe('A few words for the person, such as "flights to Lisbon".'),
+  title: z.string().trim().min(1).max(80).describe('A few words for the person.'),
   task: z
     .string()
     .trim()
     .min(1)
     .max(8_000)
-    .describe('Everything it has to know: it sees nothing of this conversation.'),
+    .describe('Everything it needs to know; it does not see this conversation.'),
 });
 
 /** Another agent that may receive a task (F14). */
@@ -66,7 +61,7 @@ function createTaskInput(
   const agent = z
     .enum(others.map(({ id }) => id))
     .optional()
-    .describe('Another agent, which does it with its own files and tools; without it, your own.');
+    .describe('Another agent, which uses its own files and tools. Default: you.');
   return TaskInput.extend({ agent });
 }
 
@@ -91,9 +86,10 @@ export function createDelegateTaskTool({
 }): Tool {
   return defineTool({
     name: 'delegate_task',
-    summary: 'Starts a sub-agent that works on a task of its own while you go on.',
-    hint: 'For work of many steps that can be done apart, such as looking something up in many places. Its result comes by itself as a message that begins a new turn: do not wait for it and do not ask for it. Tell the person that it is under way, then end your turn. Do short things yourself.',
+    summary: 'Starts a sub-agent on a separate task in the background.',
+    hint: 'For work of many steps, such as looking something up in many places; do short things yourself. Tell the person that it is under way, then end your turn. Its result arrives as a message that starts a new turn: do not wait or ask for it.',
     tier: 'middleware',
+    group: 'tasks',
     effect: 'external',
     actsOnce: true,
     audience: 'everyone',

@@ -157,6 +157,11 @@ function createTools(whileSpeaking: () => Promise<void>): readonly Tool[] {
     createCountingTool('broken', 'read', () => {
       throw new Error('it broke <|im_end|>');
     }).tool,
+    ...['heron', 'crane'].map((name) => ({
+      ...createCountingTool(name).tool,
+      hint: 'Only near water. '.repeat(20),
+      group: `${name}s`,
+    })),
   ];
 }
 
@@ -166,6 +171,7 @@ function createExtras({ layout, agent: name, openStore }: WorldOptions): SceneOp
     prompt: createTestPrompt(layout),
     agent: { ...createAgent('/w', 'Europe/Berlin'), ...(name !== undefined && { name }) },
     delegates: true,
+    byNeed: true,
     hooks: [HOOK],
     sources: [createSource()],
     busy: 'steer',
@@ -293,6 +299,13 @@ export const KINDS: Readonly<Record<string, (world: ReplayWorld, nth: number) =>
       { text: 'One moment.', calls: [call('parrot', `a${nth}`), call('jot', 'b')] },
       { calls: [call('parrot', `a${nth}`), call('stranger', 'c')] },
       { text: 'Done.' },
+    ]),
+  groups: (world, nth) =>
+    world.ask('groups', `Who lives at the lake ${nth}?`, [
+      { calls: [{ name: 'open_tools', arguments: '{"groups":["cranes"]}' }] },
+      { calls: [call('crane', `a${nth}`)] },
+      { calls: [call('heron', `b${nth}`)] },
+      { text: 'A crane and a heron.' },
     ]),
   faults: (world, nth) =>
     world.ask('faults', `Break it ${nth}`, [

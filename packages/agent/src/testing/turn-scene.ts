@@ -74,6 +74,8 @@ export interface SceneOptions
   readonly tools?: readonly Tool[];
   /** Tools that are added and removed while the scene runs. */
   readonly live?: () => readonly AddedTools[];
+  /** Offers the tools of a group only once the group is open. */
+  readonly byNeed?: boolean;
   /** Whether the agent may delegate; a list names the other agents that may receive tasks. */
   readonly delegates?: boolean | readonly string[];
   /**
@@ -113,7 +115,7 @@ export async function openTurnScene(media: Partial<MediaDeps> = {}, extras: Scen
     prompt: createTestPrompt(),
     workspace,
     sources,
-    tools: createRegistry(delegates === false ? tools : [...tools, delegation], extras.live),
+    tools: createRegistry(delegates === false ? tools : [...tools, delegation], extras),
     approvals: createApprovals(approvals),
     agent: createAgent(workspace.folder, 'Europe/Berlin'),
     media: { ...createStubMedia(), ...media },
@@ -159,8 +161,11 @@ export async function openTurnScene(media: Partial<MediaDeps> = {}, extras: Scen
   };
 }
 
-function createRegistry(builtIn: readonly Tool[], live?: SceneOptions['live']) {
-  return createToolRegistry({ builtIn, ...(live !== undefined && { live }) }).registry;
+function createRegistry(
+  builtIn: readonly Tool[],
+  { live, byNeed = false }: Pick<SceneOptions, 'live' | 'byNeed'>,
+) {
+  return createToolRegistry({ builtIn, byNeed, ...(live !== undefined && { live }) }).registry;
 }
 
 /** The values of the default settings. */

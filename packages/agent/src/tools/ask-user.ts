@@ -12,9 +12,10 @@ const Choice = z.string().trim().min(1).max(CHOICE_CHARACTERS);
  */
 export const askUserTool: Tool = defineTool({
   name: 'ask_user',
-  summary: 'Asks the person you answer to choose, and waits for it.',
-  hint: 'Only where you cannot go on without their choice. Ask open questions in your answer instead.',
+  summary: 'Asks the person to choose between answers, and waits.',
+  hint: 'Only if you cannot continue without their choice; ask open questions in your answer.',
   tier: 'middleware',
+  group: 'tasks',
   effect: 'read',
   audience: 'everyone',
   approval: 'never',

@@ -1,3 +1,4 @@
+import { OPEN_TOOLS } from '@parley/prompt';
 import type { TodoRepository } from '@parley/store';
 import {
   createPromptFiles,
@@ -48,7 +49,7 @@ export const BUILT_IN_TOOLS: readonly string[] = [
   ...['read', 'list', 'grep', 'write', 'edit', 'load_skill', 'save_memory', 'search_memory'],
   ...['write_todos', 'delegate_task', 'cron', 'message', 'read_document', 'send_file', 'speak'],
   ...['react', 'edit_message', 'delete_message', 'propose_soul_change', 'exec', 'web_fetch'],
-  ...['web_search', 'ask_user', 'current_time'],
+  ...['web_search', 'ask_user', 'current_time', OPEN_TOOLS],
 ];
 
 /** The built-in tools (G02), in prompt order. */

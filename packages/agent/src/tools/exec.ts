@@ -77,8 +77,8 @@ export function createExecTool(deps: ExecDeps): Tool {
   const sandbox = createWorkspaceSandbox(deps);
   return defineTool({
     name: 'exec',
-    summary: 'Runs a command of the shell in the workspace, in a sandbox.',
-    hint: `It reaches the workspace and the programs of the machine, nothing else${network ? '' : ', and no network'}. For files use read, write and edit: it can only read what others can read or what becomes a part of prompts, and its new files are your owner’s. What it starts in the background ends with it.`,
+    summary: 'Runs a shell command in the workspace, in a sandbox.',
+    hint: `It can use the workspace and the machine’s programs, nothing else${network ? '' : ', and no network'}. For files, use \`read\`, \`write\` and \`edit\`: files that others can read or that become part of prompts are read-only for commands, and files they create are your owner’s. Background processes end with the command.`,
     tier: 'sandbox',
     effect: 'external',
     audience: 'owner',
@@ -96,7 +96,7 @@ export function createExecTool(deps: ExecDeps): Tool {
         .min(1)
         .max(maxSeconds)
         .optional()
-        .describe(`How long it may take; ${seconds} when absent.`),
+        .describe(`Time limit. Default: ${seconds}.`),
     }),
     async run(input, { signal }) {
       const timeoutMs = Math.min(input.seconds ?? seconds, maxSeconds) * 1_000;

@@ -1,7 +1,7 @@
 import { isPlaceholder } from '@parley/core';
 import type { ModelToolCall } from '@parley/models';
 import { coerceCall } from '@parley/models/calls';
-import type { ToolSet } from './tool-registry.ts';
+import type { ToolSet } from './tool-set.ts';
 
 /**
  * Corrects a call to the form that its tool accepts, if the tool's name and schema allow only one
@@ -15,7 +15,7 @@ export function correctToolCall(
   tools: ToolSet,
   isQuick: (name: string, input: unknown, tools: ToolSet) => boolean,
 ): ModelToolCall {
-  const fitted = coerceCall(call, tools.offered);
+  const fitted = coerceCall(call, tools.definitions);
   if (fitted.kind === 'no-tool') return call;
   if (fitted.kind === 'misfit') return fitted.call;
   const { name, arguments: written } = fitted.call;

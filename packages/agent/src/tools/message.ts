@@ -26,7 +26,7 @@ const MAX_PER_TURN = 5;
 const MAX_CHARACTERS = 8_000;
 
 const HINT =
-  'Only when the person asks for it, or a standing task does: what you answer reaches this chat by itself. Send it once and say that you did. People there do not see this conversation, so the text must say all they need.';
+  'Only if the person or a standing task asks for it: your answer reaches this chat by itself. Send it once and say so. People there do not see this conversation, so the text must say all they need.';
 
 /**
  * Writes to a chat other than the one being answered (G02), from the main session only. An owner's
@@ -37,9 +37,10 @@ export function createMessageTool(deps: MessageToolDeps): Tool {
   const names = Object.keys(deps.chats);
   return defineTool({
     name: 'message',
-    summary: 'Sends a message to another chat than this one.',
+    summary: 'Sends a message to another chat.',
     hint: HINT,
     tier: 'middleware',
+    group: 'messages',
     effect: 'external',
     actsOnce: true,
     audience: 'owner',
@@ -92,9 +93,9 @@ function createMessageInput(names: readonly string[]) {
       .string()
       .max(80)
       .describe(
-        `\`owner\`: another direct chat of the owner, the one used last; \`owner:telegram\` and the like: the one on that channel.${others}`,
+        `\`owner\`: the owner’s other direct chat that was used last; \`owner:telegram\`: the one on that channel.${others}`,
       ),
-    text: z.string().min(1).max(MAX_CHARACTERS).describe('In Markdown, as you would answer.'),
+    text: z.string().min(1).max(MAX_CHARACTERS).describe('In Markdown.'),
     file: z.string().min(1).max(500).optional().describe(FILE_HINT),
   });
 }

@@ -33,6 +33,7 @@ const MAX_BACK = 20;
 
 const SHARED = {
   tier: 'middleware',
+  group: 'messages',
   effect: 'external',
   actsOnce: true,
   audience: 'everyone',
@@ -44,7 +45,7 @@ const Back = z
   .min(1)
   .max(MAX_BACK)
   .describe(
-    '1: your newest message in this chat, 2: the one before it … Only answers count, not your questions for approvals and not notices.',
+    '1: your newest message in this chat, 2: the one before … Only answers count, not notices or questions about approvals.',
   );
 
 /**
@@ -57,8 +58,8 @@ export function createBotMessageTools(deps: BotMessageToolDeps): readonly Tool[]
     defineTool({
       ...SHARED,
       name: 'react',
-      summary: 'Puts an emoji as a reaction on the message you answer.',
-      hint: 'A reaction alone is an answer, too: then say nothing else.',
+      summary: 'Reacts with an emoji to the message you answer.',
+      hint: 'A reaction alone can be the answer; then say nothing else.',
       input: z.object({ emoji: z.string().min(1).max(16) }),
       async run({ emoji }, call) {
         const answered = call.messages?.at(-1);
@@ -77,7 +78,7 @@ export function createBotMessageTools(deps: BotMessageToolDeps): readonly Tool[]
     defineTool({
       ...SHARED,
       name: 'edit_message',
-      summary: 'Replaces the text of one of your messages in this chat.',
+      summary: 'Edits one of your messages in this chat.',
       input: z.object({ message: Back, text: z.string().trim().min(1).max(4_000) }),
       async run({ message, text }, call) {
         const own = await findBotMessage(deps, call, message);
@@ -97,7 +98,7 @@ export function createBotMessageTools(deps: BotMessageToolDeps): readonly Tool[]
       ...SHARED,
       name: 'delete_message',
       summary: 'Deletes one of your messages in this chat.',
-      hint: 'Only when the person asks for it, or it was sent by mistake.',
+      hint: 'Only if the person asks for it, or it was sent by mistake.',
       input: z.object({ message: Back }),
       async run({ message }, call) {
         const own = await findBotMessage(deps, call, message);

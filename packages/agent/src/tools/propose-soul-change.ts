@@ -5,22 +5,22 @@ import type { LocalTime } from '../time.ts';
 import { createFailedOutcome, defineTool, type Tool, type ToolOutcome } from './tool.ts';
 
 const HINT =
-  'When the owner asks you to be different for good, or has corrected your manner more than once. Small steps. It is evaluated, the owner can veto it, and nothing changes before that: say so, and do not claim that you have changed.';
+  'SOUL.md says who you are. When the owner wants you to change permanently, or has corrected your manner more than once. Take small steps. A proposal is evaluated and the owner can veto it; nothing changes before that: say so, and do not claim that you have changed.';
 
 const Replacement = z.strictObject({
-  old: z.string().min(1).describe('A passage of SOUL.md that is in it exactly once.'),
-  new: z.string().describe('What stands there afterwards; empty removes it.'),
+  old: z.string().min(1).describe('A passage that occurs exactly once.'),
+  new: z.string().describe('Empty deletes it.'),
 });
 
 const Input = z
   .strictObject({
-    reason: z.string().min(3).max(400).describe('Why, in a sentence for the owner.'),
+    reason: z.string().min(3).max(400).describe('One sentence for the owner.'),
     text: z
       .string()
       .max(MAX_SOUL * 2)
       .optional()
-      .describe('All of SOUL.md as it should be, without front matter.'),
-    replacements: z.array(Replacement).min(1).max(20).optional().describe('Or only what changes.'),
+      .describe('The whole new SOUL.md, without front matter.'),
+    replacements: z.array(Replacement).min(1).max(20).optional().describe('Or only the changes.'),
   })
   .refine(({ text, replacements }) => (text === undefined) !== (replacements === undefined), {
     error: 'either `text` or `replacements`',
@@ -39,9 +39,10 @@ export function createProposeSoulTool({
 }): Tool {
   return defineTool({
     name: 'propose_soul_change',
-    summary: 'Proposes a change of SOUL.md, which says who you are.',
+    summary: 'Proposes a change to SOUL.md.',
     hint: HINT,
     tier: 'filesystem',
+    group: 'soul',
     effect: 'write',
     actsOnce: true,
     audience: 'owner',

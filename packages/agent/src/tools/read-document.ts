@@ -7,6 +7,7 @@ import {
   parseDocumentId,
 } from '../media/attachment-text.ts';
 import type { MediaDeps } from '../media/read-attachment.ts';
+import { DOCUMENTS } from './open-tools.ts';
 import { defineTool, type Tool, type ToolOutcome } from './tool.ts';
 
 export const READ_DOCUMENT = 'read_document';
@@ -28,9 +29,10 @@ const WAIT_MS = 90_000;
 export function createReadDocumentTool({ attachments, media }: ReadDocumentDeps): Tool {
   return defineTool({
     name: READ_DOCUMENT,
-    summary: 'Reads a document that was sent in this conversation, part by part.',
-    hint: 'For what the history or the message shows only the beginning of.',
+    summary: 'Reads a document that was sent in this conversation, in parts.',
+    hint: 'When the history or the message shows only its beginning.',
     tier: 'middleware',
+    group: DOCUMENTS,
     effect: 'read',
     audience: 'everyone',
     approval: 'never',
@@ -38,13 +40,13 @@ export function createReadDocumentTool({ attachments, media }: ReadDocumentDeps)
     limits: { ms: WAIT_MS, characters: MAX_CHARACTERS },
     input: z.strictObject({
       file: z.string().max(40).describe('Its id in this conversation, such as "12-0".'),
-      offset: z.int().min(0).default(0).describe('Where to begin, in characters.'),
+      offset: z.int().min(0).default(0).describe('Start, in characters.'),
       length: z
         .int()
         .min(1_000)
         .max(MAX_CHARACTERS)
         .optional()
-        .describe('How many characters; 16,000 when absent.'),
+        .describe('In characters. Default: 16,000.'),
     }),
     async run({ file: id, offset, length = USUAL_CHARACTERS }, call): Promise<ToolOutcome> {
       const { facts, reader, signal } = call;

@@ -3,7 +3,7 @@ import type { AbsentFile } from '@parley/workspace';
 import { z } from 'zod';
 import { createFailedOutcome, defineTool, type Tool } from './tool.ts';
 
-export const PATH_HINT = 'Path inside the workspace, such as notes/today.md.';
+export const PATH_HINT = 'Such as notes/today.md.';
 
 /** Reads the whole file, whose length the workspace limits. */
 export const WHOLE_FILE: number = Number.MAX_SAFE_INTEGER;
@@ -12,16 +12,16 @@ const MAX_CHARACTERS = 16_000;
 
 export const readTool: Tool = defineTool({
   name: 'read',
-  summary: 'Reads a text file of the workspace.',
-  hint: 'Look before you say what a file holds, and before you change it. Long files come in pieces: go on with `offset`.',
+  summary: 'Reads a text file in the workspace.',
+  hint: 'Read a file before you describe or change it. Long files come in parts: continue with `offset`.',
   tier: 'filesystem',
   effect: 'read',
   audience: 'everyone',
   approval: 'never',
   input: z.object({
     path: z.string().min(1).describe(PATH_HINT),
-    offset: z.int().min(1).optional().describe('First line to read, from 1.'),
-    limit: z.int().min(1).optional().describe('How many lines to read; all when absent.'),
+    offset: z.int().min(1).optional().describe('First line, from 1.'),
+    limit: z.int().min(1).optional().describe('Number of lines.'),
   }),
   async run({ path, offset = 1, limit }, { view, facts }) {
     const name = toWorkspacePath(path, facts.workspace);
@@ -65,13 +65,13 @@ const MAX_ENTRIES = 300;
 
 export const listTool: Tool = defineTool({
   name: 'list',
-  summary: 'Lists the Markdown files of the workspace with their length in characters.',
+  summary: 'Lists the Markdown files in the workspace with their length in characters.',
   tier: 'filesystem',
   effect: 'read',
   audience: 'everyone',
   approval: 'never',
   input: z.object({
-    folder: z.string().optional().describe('Only what lies in this folder, such as notes.'),
+    folder: z.string().optional(),
   }),
   async run({ folder = '' }, { view, facts }) {
     const inside = toFolderPath(folder, facts.workspace);
@@ -96,15 +96,15 @@ const LINE_LENGTH = 200;
  */
 export const grepTool: Tool = defineTool({
   name: 'grep',
-  summary: 'Finds the lines of the workspace’s Markdown files that contain a text.',
-  hint: 'Plain text, upper and lower case alike; no regular expressions. Try a shorter word when nothing is found.',
+  summary: 'Finds lines that contain a text in the workspace’s Markdown files.',
+  hint: 'Literal text, ignoring case; no regular expressions. If nothing is found, try a shorter word.',
   tier: 'filesystem',
   effect: 'read',
   audience: 'everyone',
   approval: 'never',
   input: z.object({
-    text: z.string().min(1).max(200).describe('What to look for, as it stands in the files.'),
-    folder: z.string().optional().describe('Only in this folder, such as notes.'),
+    text: z.string().min(1).max(200),
+    folder: z.string().optional(),
   }),
   async run({ text, folder = '' }, { view, facts, signal }) {
     const wanted = text.toLowerCase();

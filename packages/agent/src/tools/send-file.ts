@@ -30,17 +30,18 @@ export const FILE_HINT =
 export function createSendFileTool(deps: SendFileDeps): Tool {
   return defineTool({
     name: 'send_file',
-    summary: 'Sends a file to this chat: a picture, a document, a recording.',
-    hint: 'It arrives at once, before your answer.',
+    summary: 'Sends a file to this chat.',
+    hint: 'For pictures, documents and recordings. It arrives immediately, before your answer.',
     tier: 'middleware',
+    group: 'messages',
     effect: 'external',
     actsOnce: true,
     audience: 'everyone',
     approval: 'never',
     input: z.strictObject({
       file: z.string().min(1).max(500).describe(FILE_HINT),
-      caption: z.string().max(CAPTION_CHARACTERS).optional().describe('Below it, in Markdown.'),
-      as: z.enum(['document', 'voice']).optional().describe('Instead of what its type suggests.'),
+      caption: z.string().max(CAPTION_CHARACTERS).optional().describe('In Markdown.'),
+      as: z.enum(['document', 'voice']).optional().describe('Default: by its type.'),
     }),
     async run({ file: name, caption = '', as }, call): Promise<ToolOutcome> {
       const { route } = call;

@@ -83,14 +83,14 @@ export function createLoadSkillTool(skills: Pick<Skills, 'read'>): Tool {
   return defineTool({
     name: 'load_skill',
     summary: 'Reads the instructions of one of the available skills.',
-    hint: 'Only for a skill that clearly applies, one at a time. Name a `file` only where its text sends you to one.',
+    hint: 'Give `file` only if the skill’s text refers to one.',
     tier: 'knowledge-base',
     effect: 'read',
     audience: 'everyone',
     approval: 'never',
     input: z.object({
-      name: z.string().min(1).describe('As in <available_skills>.'),
-      file: z.string().min(1).optional().describe('Another file of the skill’s folder.'),
+      name: z.string().min(1),
+      file: z.string().min(1).optional().describe('Another file in its folder.'),
     }),
     async run({ name, file }, { reader }) {
       const skill = await skills.read(name, reader, file);

@@ -21,9 +21,10 @@ const SPEAK_MS = 70_000;
 export function createSpeakTool({ media, ...deps }: SpeakDeps): Tool {
   return defineTool({
     name: SPEAK,
-    summary: 'Says a text in this chat as a voice note.',
-    hint: 'When the person wants to hear something. It arrives at once, before your answer.',
+    summary: 'Sends a text to this chat as a voice note.',
+    hint: 'When the person wants to listen. It arrives immediately, before your answer.',
     tier: 'middleware',
+    group: 'messages',
     effect: 'external',
     actsOnce: true,
     audience: 'everyone',

@@ -27,16 +27,14 @@ function createOptionalText(max: number) {
 /** Returns the current time; the prompt contains only the time at which the turn started. */
 export const currentTimeTool: Tool = defineTool({
   name: 'current_time',
-  summary: 'Tells the date and time of day, here or in another time zone.',
+  summary: 'Tells the date and time, here or in another time zone.',
   tier: 'middleware',
   effect: 'read',
   repeats: true,
   audience: 'everyone',
   approval: 'never',
   input: z.object({
-    timeZone: createOptionalText(60)
-      .optional()
-      .describe('IANA name, such as Asia/Tokyo; the agent’s own when absent.'),
+    timeZone: createOptionalText(60).optional().describe('IANA name. Default: yours.'),
   }),
   async run({ timeZone }, { clock, facts }) {
     const zone = timeZone ?? facts.timeZone;
@@ -59,34 +57,32 @@ function createTimeFormat(timeZone: string): Intl.DateTimeFormat | null {
 }
 
 const HINT =
-  'When the person wants to be reminded, or wants something done later or again and again. Write the task so that it can be done without this conversation. Tell the person when it will be. Do not use it for what can be done now.';
+  'Not for what can be done now. Write the task so that it can be done without this conversation, and tell the person when it will run.';
 
 /** How many messages in a chat are searched for the message being answered. */
 const RECENT = 200;
 
 const CronInput = z.object({
   action: z.enum(['add', 'list', 'change', 'pause', 'resume', 'remove']),
-  id: createOptionalText(40).optional().describe('Of the job, as the list shows it; not for add.'),
-  title: createOptionalText(200).optional().describe('A few words for lists.'),
-  task: createOptionalText(8_000).optional().describe('What is to be done then.'),
+  id: createOptionalText(40).optional().describe('Id of a listed job; not for add.'),
+  title: createOptionalText(200).optional().describe('A few words.'),
+  task: createOptionalText(8_000).optional().describe('What to do then.'),
   at: createOptionalText(60)
     .optional()
-    .describe('Once: local date and time, `2026-11-22 09:00`, or `in 20 min`.'),
+    .describe('Once: local time, `2026-11-22 09:00`, or `in 20 min`.'),
   every: createOptionalText(60)
     .optional()
-    .describe('Again and again: `30 min`, `2 h`, `daily at 8:00`.'),
-  cron: createOptionalText(120)
-    .optional()
-    .describe('Again and again: five fields, `0 9 * * mon-fri`.'),
+    .describe('Repeatedly: `30 min`, `2 h`, `daily at 8:00`.'),
+  cron: createOptionalText(120).optional().describe('Repeatedly: five fields, `0 9 * * mon-fri`.'),
   timeZone: createOptionalText(60)
     .optional()
-    .describe('IANA name, where it is not the one of Runtime Facts.'),
+    .describe('IANA name, if not that of the Runtime Facts.'),
   format: z
     .string()
     .max(32_000)
     .refine((text) => text === 'none' || !isPlaceholder(text))
     .optional()
-    .describe('Where a program reads the answers: `json`, or a JSON Schema they must fit; `none`.'),
+    .describe('Only if a program reads the answers: `json`, or their JSON Schema; `none`: text.'),
 });
 
 /** Schedules jobs for the chat in which a person asks (H08). */
@@ -99,9 +95,10 @@ export function createCronTool({
 }): Tool {
   return defineTool({
     name: 'cron',
-    summary: 'Reminders and other jobs at a time to come, once or again and again, for this chat.',
+    summary: 'Schedules reminders and jobs in this chat, once or repeatedly.',
     hint: HINT,
     tier: 'middleware',
+    group: 'schedule',
     effect: 'external',
     actsOnce: true,
     audience: 'everyone',

@@ -85,6 +85,6 @@ describe('the to-do list of a session', () => {
     await open();
     await scene.write('what time is it?');
     await scene.answerNext();
-    expect(prompt()).toContain('a quick question needs no list');
+    expect(prompt()).toContain('not for a quick question');
   });
 });

@@ -20,7 +20,7 @@ const MAX_ITEMS = 30;
 const MAX_ITEM = 200;
 
 const Item = z.object({
-  text: z.string().trim().min(1).max(MAX_ITEM).describe('One step, in a few words.'),
+  text: z.string().trim().min(1).max(MAX_ITEM).describe('One step.'),
   state: z.enum(['open', 'doing', 'done']),
 });
 
@@ -31,14 +31,15 @@ const Item = z.object({
 export function createWriteTodosTool(todos: Pick<TodoRepository, 'replace'>): Tool {
   return defineTool({
     name: 'write_todos',
-    summary: 'Replaces your list of to-dos for this conversation.',
-    hint: 'Only for work of three steps or more; a quick question needs no list. Send the whole list each time, at most one item `doing`, and mark what is done as soon as it is.',
+    summary: 'Replaces your to-do list for this conversation.',
+    hint: 'Only for work of three or more steps, not for a quick question. Send the whole list each time, with at most one item `doing`, and mark each item as soon as it is done.',
     tier: 'middleware',
+    group: 'tasks',
     effect: 'write',
     audience: 'everyone',
     approval: 'never',
     input: z.object({
-      todos: z.array(Item).max(MAX_ITEMS).describe('All items, in their order; empty: no list.'),
+      todos: z.array(Item).max(MAX_ITEMS).describe('In order; empty for no list.'),
     }),
     async run({ todos: items }, { reader, session, clock, show }) {
       await todos.replace({ conversationId: reader.conversationId, session }, items, clock());

@@ -7,12 +7,8 @@ import { openTurnScene, type TurnScene } from '../testing/turn-scene.ts';
 import { OWNER_CHAT, PLACE } from '../testing/write-message.ts';
 import { createBuiltInTools } from './built-in-tools.ts';
 import { defineTool, type Tool } from './tool.ts';
-import {
-  createToolRegistry,
-  listToolsInMode,
-  removeTools,
-  type ToolRegistryOptions,
-} from './tool-registry.ts';
+import { createToolRegistry, type ToolRegistryOptions } from './tool-registry.ts';
+import { listToolsInMode, removeTools } from './tool-set.ts';
 
 const OWNER = { kind: 'owner', conversationId: 'c' } as const;
 const GUEST = { kind: 'guest', conversationId: 'c' } as const;
@@ -47,9 +43,11 @@ describe('the tools of an installation', () => {
       listToolsInMode(all, 'ask'),
       removeTools(all, (name) => name === 'one'),
     ];
-    for (const { offered, tokens } of sets)
+    for (const set of sets) {
+      const { offered, tokens } = set.offer([]);
       expect(tokens).toBe(estimateTokens(JSON.stringify(offered)));
-    expect(removeTools(all, () => true).tokens).toBe(0);
+    }
+    expect(removeTools(all, () => true).offer([]).tokens).toBe(0);
   });
 
   it('[G02] [P11] are listed in the prompt and offered to the model in the same order', () => {
@@ -62,8 +60,11 @@ describe('the tools of an installation', () => {
       { name: 'one', summary: 'Does one.', hint: 'Seldom.', tier: 'middleware' },
       { name: 'two', summary: 'Does two.', tier: 'middleware' },
     ]);
-    expect(set.offered).toMatchObject([{ name: 'one', description: 'Does one. Seldom.' }, {}]);
-    expect(set.offered[0]?.inputSchema).toMatchObject({
+    expect(set.offer([]).offered).toMatchObject([
+      { name: 'one', description: 'Does one. Seldom.' },
+      {},
+    ]);
+    expect(set.offer([]).offered[0]?.inputSchema).toMatchObject({
       type: 'object',
       properties: { word: { type: 'string', description: 'Any word.' } },
     });
@@ -82,7 +83,7 @@ describe('the tools of an installation', () => {
       'current_time',
     ]);
     expect(registry.for(GUEST).names).toEqual(['read', 'list', 'grep', 'ask_user', 'current_time']);
-    expect(JSON.stringify(registry.for(OWNER).offered)).not.toContain('$schema');
+    expect(JSON.stringify(registry.for(OWNER).definitions)).not.toContain('$schema');
   });
 
   const input = (name: string): z.ZodType => {
@@ -113,7 +114,7 @@ describe('the tools of an installation', () => {
     const guest = createToolRegistry({ builtIn }).registry.for(GUEST);
     expect(guest.names).toEqual(['open']);
     expect(guest.get('secret')).toBeUndefined();
-    expect(JSON.stringify([guest.notes, guest.offered])).not.toContain('secret');
+    expect(JSON.stringify([guest.notes, guest.definitions])).not.toContain('secret');
     expect(namesOf({ builtIn }, OWNER)).toEqual(['open', 'secret']);
   });
 
@@ -251,7 +252,7 @@ describe('a conversation’s mode', () => {
       { agent: 'write says x', ask: '`/mode agent`', plan: '`/run`' }[mode],
     );
     expect(system()).toContain(`You are in ${mode} mode`);
-    expect(system().includes('Not available now.')).toBe(!isRun);
+    expect(system().includes('Not available now')).toBe(!isRun);
     expect(await scene.store.approvals.recent(9)).toEqual([]);
   });
 

@@ -1,10 +1,14 @@
-import { measureSchema, type Reader, reasonOf, type SchemaSize } from '@parley/core';
-import type { ModelTool } from '@parley/models';
-import type { ToolNote } from '@parley/prompt';
-import type { ConversationMode } from '@parley/store';
-import { estimateTokens } from '@parley/workspace';
-import { z } from 'zod';
+import { type Reader, reasonOf } from '@parley/core';
+import { OPEN_TOOLS } from '@parley/prompt';
 import type { Tool } from './tool.ts';
+import { describeInput, toDefinition } from './tool-definition.ts';
+import {
+  BUILT_IN,
+  createToolSet,
+  type RegisteredTool,
+  removeTools,
+  type ToolSet,
+} from './tool-set.ts';
 
 export interface AddedTools {
   readonly from: string;
@@ -25,6 +29,8 @@ export interface ToolRegistryOptions {
   readonly allow?: readonly string[] | undefined;
   /** Tools that are never offered, even if allowed. */
   readonly block?: readonly string[];
+  /** Offers the tools of a group only once the group is open; by default, all tools are offered. */
+  readonly byNeed?: boolean;
 }
 
 export interface ToolProblem {
@@ -32,17 +38,6 @@ export interface ToolProblem {
   readonly tool: string;
   readonly from: string;
   readonly message: string;
-}
-
-export interface ToolSet {
-  get(name: string): Tool | undefined;
-  readonly names: readonly string[];
-  readonly notes: readonly ToolNote[];
-  readonly offered: readonly ModelTool[];
-  readonly tokens: number;
-  readonly foreign: ReadonlySet<string>;
-  /** The cost of validating the arguments of third-party tools. */
-  readonly sizes: ReadonlyMap<string, SchemaSize>;
 }
 
 /**
@@ -56,12 +51,6 @@ export interface ToolRegistry {
 /** Matches `snake_case`, as the strictest provider requires. */
 const NAME = /^[a-z][a-z0-9_]{0,63}$/;
 
-interface RegisteredTool {
-  readonly tool: Tool;
-  readonly offered: ModelTool;
-  readonly size: SchemaSize;
-}
-
 /**
  * Validates the names and schemas of all tools once. An invalid tool, or one whose name is taken,
  * is left out and returned as a problem, so that a plugin cannot stop the gateway or replace a
@@ -72,8 +61,10 @@ export function createToolRegistry(options: ToolRegistryOptions): {
   readonly problems: readonly ToolProblem[];
 } {
   const { builtIn, added = [], live = () => NONE, onProblem, allow, block = [] } = options;
+  // If the operator has blocked the tool that opens groups, all tools are offered at once.
+  const byNeed = options.byNeed === true && !block.includes(OPEN_TOOLS);
   const problems: ToolProblem[] = [];
-  const fixed = new Map<string, OwnedTool>();
+  const fixed = new Map<string, RegisteredTool>();
   const all = [{ from: BUILT_IN, tools: builtIn }, ...added];
   addTools(fixed, all, (problem) => problems.push(problem));
   const isWanted = ({ tool }: RegisteredTool) =>
@@ -82,11 +73,13 @@ export function createToolRegistry(options: ToolRegistryOptions): {
     const entries = new Map(fixed);
     addTools(entries, lively, onProblem);
     const wanted = [...entries.values()].filter(isWanted);
-    const owner = createToolSet(wanted);
     return {
       lively,
-      owner,
-      guest: createToolSet(wanted.filter(({ tool }) => tool.audience === 'everyone')),
+      owner: createToolSet(wanted, byNeed),
+      guest: createToolSet(
+        wanted.filter(({ tool }) => tool.audience === 'everyone'),
+        byNeed,
+      ),
     };
   };
   let sets = setsWith(live());
@@ -111,23 +104,20 @@ export function createToolRegistry(options: ToolRegistryOptions): {
 
 const NONE: readonly AddedTools[] = [];
 const NO_NAMES: readonly string[] = [];
-const BUILT_IN = 'Parley';
-
-interface OwnedTool extends RegisteredTool {
-  readonly from: string;
-}
 
 function addTools(
-  entries: Map<string, OwnedTool>,
+  entries: Map<string, RegisteredTool>,
   all: readonly AddedTools[],
   onProblem?: (problem: ToolProblem) => void,
 ): void {
   for (const { from, tools } of all) {
     for (const tool of tools) {
-      const holder = entries.get(tool.name)?.from;
-      const entry = holder === undefined ? registerTool(tool) : createNameClashFault(tool, holder);
+      // `open_tools` is created for each set of tools.
+      const holder = tool.name === OPEN_TOOLS ? BUILT_IN : entries.get(tool.name)?.from;
+      const entry =
+        holder === undefined ? registerTool(tool, from) : createNameClashFault(tool, holder);
       if ('code' in entry) onProblem?.({ ...entry, tool: tool.name, from });
-      else entries.set(tool.name, { ...entry, from });
+      else entries.set(tool.name, entry);
     }
   }
 }
@@ -152,25 +142,20 @@ function createNameClashFault(tool: Tool, holder: string): ToolFault {
   return { code: 'tool-duplicate', message };
 }
 
-function registerTool(tool: Tool): RegisteredTool | ToolFault {
+function registerTool(tool: Tool, from: string): RegisteredTool | ToolFault {
   if (!NAME.test(tool.name)) {
     const message = `The name must be snake_case: a–z, 0–9 and _, at most 64 characters.`;
     return { code: 'tool-name', message };
   }
   try {
-    const {
-      size,
-      schema: { $schema: _dialect, ...inputSchema },
-    } = describeInput(tool.input);
+    const { size, schema: inputSchema } = describeInput(tool.input);
     if (inputSchema.type !== 'object') {
       const message = isServerTool(tool)
         ? `The server does not describe its arguments as an object. Update the server, ${BLOCK}.`
         : 'Its input must be an object: use z.object.';
       return { code: 'tool-schema', message };
     }
-    const { summary, hint } = tool;
-    const description = hint === undefined ? summary : `${summary} ${hint}`;
-    return { tool, offered: { name: tool.name, description, inputSchema }, size };
+    return { tool, from, definition: toDefinition(tool, inputSchema), size };
   } catch (error) {
     // Zod can check more than JSON Schema can express, a plugin may have no schema, and some checks
     // could take forever.
@@ -178,113 +163,4 @@ function registerTool(tool: Tool): RegisteredTool | ToolFault {
     const message = isServerTool(tool) ? `${what}. Update the server, ${BLOCK}.` : what;
     return { code: 'tool-schema', message };
   }
-}
-
-/**
- * The JSON Schema for an input, with every reference expanded. Throws if validation against the
- * schema could take forever.
- */
-function describeInput(input: z.ZodType) {
-  const describe = (reused: 'ref' | 'inline') =>
-    z.toJSONSchema(input, {
-      io: 'input',
-      reused,
-      override: ({ jsonSchema }) => {
-        // Zod adds these limits to every integer; in requests they would only cost tokens.
-        if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
-        if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
-      },
-    });
-  // Shared parts remain shared at first, because the expanded schema could exceed the memory.
-  const shared = describe('ref');
-  const size = measureSchema(shared);
-  return { size, schema: shared.$defs === undefined ? shared : describe('inline') };
-}
-
-export function estimateToolTokens(offered: readonly ModelTool[]): number {
-  return offered.length === 0 ? 0 : estimateTokens(JSON.stringify(offered));
-}
-
-function createToolSet(entries: readonly OwnedTool[]): ToolSet {
-  const tools = new Map(entries.map(({ tool }) => [tool.name, tool]));
-  const offered = entries.map((entry) => entry.offered);
-  return {
-    get: (name) => tools.get(name),
-    names: [...tools.keys()],
-    notes: entries.map(({ tool: { name, summary, hint, tier }, offered: { inputSchema } }) => ({
-      name,
-      summary,
-      tier,
-      input: inputSchema,
-      ...(hint !== undefined && { hint }),
-    })),
-    offered,
-    tokens: estimateToolTokens(offered),
-    foreign: new Set(
-      entries.flatMap(({ tool, from }) => ((tool.foreign ?? from !== BUILT_IN) ? tool.name : [])),
-    ),
-    sizes: new Map(
-      entries.flatMap(({ tool, from, size }) =>
-        from === BUILT_IN ? [] : ([[tool.name, size]] as const),
-      ),
-    ),
-  };
-}
-
-export function removeTools(set: ToolSet, isLeftOut: (name: string) => boolean): ToolSet {
-  const stays = ({ name }: { readonly name: string }) => !isLeftOut(name);
-  const offered = set.offered.filter(stays);
-  return {
-    get: (name) => (isLeftOut(name) ? undefined : set.get(name)),
-    names: set.names.filter((name) => !isLeftOut(name)),
-    notes: set.notes.filter(stays),
-    offered,
-    tokens: estimateToolTokens(offered),
-    foreign: set.foreign,
-    sizes: set.sizes,
-  };
-}
-
-/**
- * The tools available in a conversation's mode (G04). Outside agent mode, tools with side effects
- * keep their name and schema, so that the model knows about them, but a call only explains that
- * they are not available.
- */
-export function listToolsInMode(tools: ToolSet, mode: ConversationMode = 'agent'): ToolSet {
-  if (mode === 'agent') return tools;
-  const isHeld = (name: string): boolean => {
-    const tool = tools.get(name);
-    return tool !== undefined && tool.effect !== 'read';
-  };
-  const offered = tools.offered.map((one) =>
-    isHeld(one.name)
-      ? { ...one, description: `Not available in ${mode} mode. ${one.description}` }
-      : one,
-  );
-  return {
-    names: tools.names,
-    foreign: tools.foreign,
-    sizes: tools.sizes,
-    get(name) {
-      const tool = tools.get(name);
-      return tool !== undefined && isHeld(name) ? createPlaceholderTool(tool, mode) : tool;
-    },
-    notes: tools.notes.map((note) => (isHeld(note.name) ? { ...note, placeholder: true } : note)),
-    offered,
-    tokens: estimateToolTokens(offered),
-  };
-}
-
-function createPlaceholderTool(tool: Tool, mode: ConversationMode): Tool {
-  const instead =
-    mode === 'plan'
-      ? 'Put what you would do with it into the plan, which `/run` runs.'
-      : 'Say what you would do with it, and that `/mode agent` allows it.';
-  const text = `${tool.name} was not run: this conversation is in ${mode} mode, where nothing is changed. ${instead}`;
-  return { ...tool, effect: 'read', approval: 'never', run: async () => ({ text, failed: true }) };
-}
-
-/** Whether the conversation's mode has replaced a tool with a placeholder. */
-export function isPlaceholderTool({ notes }: ToolSet, tool: string): boolean {
-  return notes.some(({ name, placeholder }) => name === tool && placeholder === true);
 }

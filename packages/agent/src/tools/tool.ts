@@ -165,6 +165,11 @@ export interface Tool<Input = unknown> {
   /** When to use the tool and when not to, for the prompt. */
   readonly hint?: string;
   readonly tier: ToolTier;
+  /**
+   * The group of a tool that most conversations never need. Where tools are offered by need, it is
+   * offered once the group is open; a call runs in any case.
+   */
+  readonly group?: string;
   readonly effect: ToolEffect;
   /** `owner` tools are offered in the main session only. */
   readonly audience: 'everyone' | 'owner';

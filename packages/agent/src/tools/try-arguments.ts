@@ -1,7 +1,7 @@
 import { CheckError, type CheckRunner } from '@parley/core';
 import { type ModelToolCall, parseToolArguments } from '@parley/models';
 import { createFailedOutcome, type ToolOutcome } from './tool.ts';
-import type { ToolSet } from './tool-registry.ts';
+import type { ToolSet } from './tool-set.ts';
 
 /** The number of validation steps that take less than a tenth of a second. */
 const MAX_CHECK_STEPS = 50_000;
@@ -18,7 +18,7 @@ export async function validateArguments(
 ): Promise<ToolOutcome | null> {
   const input = parseToolArguments(call);
   if (input === null || isQuickToCheck(call.name, input, tools)) return null;
-  const schema = tools.offered.find(({ name }) => name === call.name)?.inputSchema ?? {};
+  const schema = tools.definitions.find(({ name }) => name === call.name)?.inputSchema ?? {};
   try {
     await checks.tryValue(input, schema, stop);
     return null;

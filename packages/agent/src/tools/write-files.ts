@@ -16,8 +16,8 @@ import {
 export function createWriteTool(promptFiles: PromptFiles): Tool {
   return defineTool({
     name: 'write',
-    summary: 'Makes a text file in the workspace, or replaces all of its text.',
-    hint: 'For new files, which your owner alone can read; begin one with front matter that says `audience: everyone` if others shall read it, and a person is asked. To change a part of a file use `edit`; read it first, because everything in it is replaced.',
+    summary: 'Creates a text file in the workspace, or replaces its whole text.',
+    hint: 'To change part of a file, use `edit`. Only your owner can read a new file; if others may, start it with front matter `audience: everyone`, and a person is asked.',
     tier: 'filesystem',
     effect: 'write',
     audience: 'owner',
@@ -30,7 +30,7 @@ export function createWriteTool(promptFiles: PromptFiles): Tool {
     },
     input: z.object({
       path: z.string().min(1).describe(PATH_HINT),
-      text: z.string().describe('All that the file is to hold.'),
+      text: z.string(),
     }),
     async run({ path, text }, { view, facts, approved }) {
       const name = toWorkspacePath(path, facts.workspace);
@@ -84,8 +84,8 @@ function joinWithOr(names: readonly string[]): string {
 export function createEditTool(promptFiles: PromptFiles): Tool {
   return defineTool({
     name: 'edit',
-    summary: 'Replaces one passage of a text file in the workspace.',
-    hint: 'Read the file first. `old` must be in it exactly once, to the last space: take enough of the lines around it.',
+    summary: 'Replaces a passage in a text file in the workspace.',
+    hint: 'Read the file first. `old` must occur in it exactly once, to the last space: include enough of the lines around it.',
     tier: 'filesystem',
     effect: 'write',
     audience: 'owner',
@@ -100,9 +100,9 @@ export function createEditTool(promptFiles: PromptFiles): Tool {
       return proposeWrite(promptFiles, plan);
     },
     input: z.object({
-      path: z.string().min(1).describe(PATH_HINT),
-      old: z.string().min(1).describe('The passage as it is now.'),
-      new: z.string().describe('What stands there afterwards; empty removes the passage.'),
+      path: z.string().min(1),
+      old: z.string().min(1),
+      new: z.string().describe('Empty deletes the passage.'),
     }),
     async run({ path, old, new: replacement }, { view, facts, approved }) {
       const name = toWorkspacePath(path, facts.workspace);

@@ -52,10 +52,19 @@ export function answerTurn(
       signal,
     );
     const running = { services, turn, means, opened, run, ...built };
+    // Heartbeats and sub-agents have no session to keep anything for.
+    const keepGroups =
+      turn.purpose.kind !== 'chat'
+        ? undefined
+        : (groups: readonly string[]) =>
+            services.store.pins.addOpenTools(turn, groups, services.clock());
     const answerCalls: LoopTurn['answerCalls'] = (round, watch) => callTools(running, round, watch);
     const context = { ...means, store: services.store };
     return retryWithLessContext(context, turn, signal, (shorter, onRefused) =>
-      runTurnLoop({ ...running, answerCalls, draft: { ...built.draft, ...shorter }, onRefused }),
+      runTurnLoop({
+        ...{ ...running, answerCalls, keepGroups, onRefused },
+        draft: { ...built.draft, ...shorter },
+      }),
     );
   };
   return catchModelFailure(ask, turn.reader, signal);

@@ -25,10 +25,11 @@ import type { RequestDraft } from '../loop/model-request.ts';
 import { mentionsDocument } from '../media/attachment-text.ts';
 import { createEmptyTurnMedia, type TurnMedia } from '../media/turn-media.ts';
 import { readMentionedFiles } from '../tools/mentioned-files.ts';
+import { DOCUMENTS, listOpenGroups } from '../tools/open-tools.ts';
 import { listMissingActions } from '../tools/own-messages.ts';
 import { READ_DOCUMENT } from '../tools/read-document.ts';
 import { SPEAK } from '../tools/speak.ts';
-import { listToolsInMode, type ToolSet } from '../tools/tool-registry.ts';
+import { createToolSet, listToolsInMode, type ToolSet } from '../tools/tool-set.ts';
 import { listClientHistory, listClientInstructions } from './client-request.ts';
 import type { PromptMeans, PromptServices } from './means.ts';
 import { type AgentContext, deliversElsewhere, type Turn, toSenderId } from './turn.ts';
@@ -62,6 +63,8 @@ export async function openTurn(
 /** The part shared by all requests of a turn, and the tools that it offers. */
 export interface TurnDraft {
   readonly tools: ToolSet;
+  /** The tool groups that are open at the start of the turn. */
+  readonly openGroups: readonly string[];
   readonly draft: Omit<RequestDraft, 'rounds' | 'tools' | 'closing'>;
 }
 
@@ -80,18 +83,15 @@ export async function buildPrompt(
   const { tracer, meter, monotonic } = services;
   const additions = await runBeforeHooks({ ...services, hooks: means.hooks }, opened, signal);
   const startedAt = monotonic();
-  const [prompt, read, tools] = await tracer.span('parley.prompt', {}, () => {
+  const [prompt, read, selected] = await tracer.span('parley.prompt', {}, () => {
     const reading = past();
     // The tools are resolved once per turn: MCP servers connect and disconnect, and the prompt must
-    // list exactly the tools that are offered.
+    // list exactly the tools that can be called.
     const offering = reading.then(({ transcript }) =>
-      selectOfferedTools(
-        turn,
-        means,
-        opened.media.hasDocuments || transcript.some(mentionsDocument),
-      ),
+      selectTools(turn, means, opened.media.hasDocuments || transcript.some(mentionsDocument)),
     );
-    const assembling = assemblePrompt(turn, opened, means, services, offering, additions);
+    const tools = offering.then((selected) => selected.tools);
+    const assembling = assemblePrompt(turn, opened, means, services, tools, additions);
     return Promise.all([assembling, reading, offering]);
   });
   meter.observe('parley_prompt_seconds', monotonic() - startedAt);
@@ -101,31 +101,33 @@ export async function buildPrompt(
     ...(given.length > 0 && { transcript: [...given, ...read.transcript] }),
     now: createNewestMessage(opened),
   };
-  return { tools, draft };
+  return { ...selected, draft };
 }
 
-/** `hasDocuments` says whether the turn can name a document. */
-function selectOfferedTools(turn: Turn, { tools }: PromptMeans, hasDocuments: boolean): ToolSet {
-  const { route, reader, mode, messages } = turn;
+type SelectedTools = Pick<TurnDraft, 'tools' | 'openGroups'>;
+
+/**
+ * Selects the tools of a turn. `hasDocuments` says whether the turn can name a document; from then
+ * on, the tool that reads them stays offered.
+ */
+function selectTools(
+  turn: Turn,
+  { tools: registry }: PromptMeans,
+  hasDocuments: boolean,
+): SelectedTools {
+  const { route, reader, mode, messages, openToolGroups = [] } = turn;
+  if (registry === undefined) return { tools: createToolSet([], false), openGroups: [] };
   // If the answer goes to another chat, its readers must not see the files from this chat (W02).
-  const mayReadOn = hasDocuments && !deliversElsewhere(messages);
+  const mayReadOn =
+    (hasDocuments || openToolGroups.includes(DOCUMENTS)) && !deliversElsewhere(messages);
   const lacking = [
     ...listMissingActions(route),
     ...(mayReadOn ? [] : [READ_DOCUMENT]),
     ...(route.voice === true ? [] : [SPEAK]),
   ];
-  return listToolsInMode(tools?.for(reader, lacking) ?? NO_TOOLS, mode);
+  const tools = listToolsInMode(registry.for(reader, lacking), mode);
+  return { tools, openGroups: listOpenGroups([...openToolGroups, DOCUMENTS], [], tools) };
 }
-
-const NO_TOOLS: ToolSet = {
-  get: () => undefined,
-  names: [],
-  notes: [],
-  offered: [],
-  tokens: 0,
-  foreign: new Set(),
-  sizes: new Map(),
-};
 
 function createNewestMessage({ text, messages, media }: OpenedTurn): UserMessage {
   return {

@@ -56,7 +56,7 @@ async function buildRequest(
   const opened = await openTurn(turn, services);
   const built = await buildPrompt(turn, opened, means, building, NO_PAST, signal);
   const { reader } = turn;
-  const draft = { ...built.draft, tools: built.tools, rounds: [] };
+  const draft = { ...built.draft, tools: built.tools.offer(built.openGroups), rounds: [] };
   return toSentRequest({ ...buildCheckedRequest(draft, reader, services.log), reader });
 }
 

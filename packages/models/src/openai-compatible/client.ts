@@ -38,7 +38,7 @@ export function createCompatibleClient(
       if (answer.status >= 300) throw await readRefusal(answer);
       const reader = new AnswerReader({
         headers: answer.headers,
-        offered: new Set(request.tools?.map(({ name }) => name)),
+        offered: new Set((request.callable ?? request.tools)?.map(({ name }) => name)),
         note: (oddity) => void oddities.set(oddity, (oddities.get(oddity) ?? 0) + 1),
       });
       const outcome = yield* streamAnswerParts(answer, reader, graceMs);

@@ -70,7 +70,7 @@ function toSeparatorOptions(
   start: AnswerStart,
   maxCall: number,
 ): SeparatorOptions {
-  const { tools: offered = [], format, appendsOnly = false } = request;
+  const { tools = [], callable: offered = tools, format, appendsOnly = false } = request;
   const mayBegin = start === 'unknown' && appendsOnly ? 'inside' : start;
   return {
     offered,

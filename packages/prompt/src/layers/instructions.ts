@@ -101,7 +101,7 @@ const messagingLayer: Layer = {
   },
 };
 
-const REPLY_TAGS = `This chat can show which message you answer. To have it shown, begin your answer with one tag; it is taken out before anybody sees it.
+const REPLY_TAGS = `To show which message you answer, begin your answer with one tag, which is removed before anyone sees it.
 - \`[[reply_to_current]]\` quotes the message you are answering.
 - \`[[reply_to:ID]]\` quotes the message with that id. Use an id that you were given, never a made-up one.
 Most answers need no tag.`;

@@ -17,7 +17,11 @@ import { insertToolList, readContextFile } from './files.ts';
  * (P06, P08).
  */
 export function createToolsLayer(): Layer {
-  const [describe, describeInDetail] = [createToolDescriber(false), createToolDescriber(true)];
+  const describers = {
+    brief: createToolDescriber(listToolNames),
+    plain: createToolDescriber((tools) => describeTools(tools, false)),
+    detailed: createToolDescriber((tools) => describeTools(tools, true)),
+  };
   return {
     id: 'tools',
     volatility: 'session',
@@ -25,10 +29,10 @@ export function createToolsLayer(): Layer {
     modes: ['full', 'minimal'],
     async render(context, options) {
       const { heading: title = '## Tools', files: [file] = [], characters } = options;
-      const { detailed = false, guided = false } = options;
+      const { brief = false, detailed = false, guided = false } = options;
       const { tools, reader } = context;
       if (tools === undefined) return createAbsent('the list of tools is unknown');
-      const described = detailed ? describeInDetail(tools) : describe(tools);
+      const described = describers[detailed ? 'detailed' : brief ? 'brief' : 'plain'](tools);
       const choice = guided ? listToolRules(tools) : [];
       const heading = choice.length === 0 ? title : [title, ...choice, ''].join('\n');
       const everyone = {
@@ -68,20 +72,47 @@ const NO_TOOLS =
  * Returns a function that describes tools, cached by the list object, which stays the same until
  * the tools change.
  */
-function createToolDescriber(isDetailed: boolean): (tools: readonly ToolNote[]) => string {
+function createToolDescriber(
+  describe: (tools: readonly ToolNote[]) => string,
+): (tools: readonly ToolNote[]) => string {
   const known = new WeakMap<readonly ToolNote[], string>();
   return (tools) => {
     const before = known.get(tools);
     if (before !== undefined) return before;
-    const described = describeTools(tools, isDetailed);
+    const described = tools.length === 0 ? NO_TOOLS : describe(tools);
     known.set(tools, described);
     return described;
   };
 }
 
+/**
+ * Lists the registered tools by tier (P11). Their descriptions are in the tool definitions of the
+ * same request, or in the catalog of `open_tools`.
+ */
+function listToolNames(tools: readonly ToolNote[]): string {
+  const isHeld = ({ placeholder }: ToolNote) => placeholder === true;
+  const list = (heading: string, listed: readonly ToolNote[]) =>
+    listed.length === 0
+      ? []
+      : [`- ${heading}: ${listed.map(({ name }) => `\`${name}\``).join(', ')}`];
+  return [
+    ...TIERS.flatMap(([tier, heading]) =>
+      list(
+        heading,
+        tools.filter((tool) => tool.tier === tier && !isHeld(tool)),
+      ),
+    ),
+    ...list('Not available now', tools.filter(isHeld)),
+    ...(tools.some(({ name }) => name === OPEN_TOOLS) ? [NOT_DEFINED] : []),
+  ].join('\n');
+}
+
+/** The name of the tool that opens groups of tools for the rest of a session. */
+export const OPEN_TOOLS = 'open_tools';
+const NOT_DEFINED = `Tools without a definition are in the groups of \`${OPEN_TOOLS}\`.`;
+
 /** Describes the registered tools by tier, with their authors' descriptions (P11). */
 function describeTools(tools: readonly ToolNote[], isDetailed: boolean): string {
-  if (tools.length === 0) return NO_TOOLS;
   const groups = TIERS.flatMap(([tier, heading]) => {
     const lines = tools
       .filter((tool) => tool.tier === tier)

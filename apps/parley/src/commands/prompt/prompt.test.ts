@@ -11,6 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openStore } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { z } from 'zod';
 import { main } from '../../main.ts';
 import { type CapturedOutput, captureOutput } from '../../testing/captured-output.ts';
 
@@ -279,5 +280,33 @@ describe('parley prompt on a preview', () => {
     expect(await prompt(...args)).toBe(2);
     expect(written.err).toContain(words);
     expect(existsSync(join(folder, 'workspace'))).toBe(false);
+  });
+});
+
+describe('the request of "hello" in a new direct chat of an owner', () => {
+  const Preview = z.object({ tokens: z.number(), tools: z.array(z.string()) });
+
+  /** Previews the request in a new workspace with default settings, as after the first start. */
+  async function preview(...args: readonly string[]) {
+    writeFileSync(join(folder, 'parley.yaml'), 'owners: ["telegram:7", "discord:7"]\n');
+    expect(await prompt('--chat', 'direct', '--text', 'hello', '--json', ...args)).toBe(0);
+    return Preview.parse(JSON.parse(written.out));
+  }
+
+  it.each([
+    ['terminal', []],
+    ['web', []],
+    ['telegram', ['--person', '7']],
+    ['discord', ['--person', '7']],
+  ])('[P09] [G17] has at most 3,500 tokens on %s', async (channel, args) => {
+    const { tokens, tools } = await preview('--channel', channel, ...args);
+    expect(tokens).toBeLessThanOrEqual(3_500);
+    expect(tools.at(-1)).toBe('open_tools');
+  });
+
+  it('[G02] offers all tools at once in the other layouts, and in any layout if the settings say so', async () => {
+    const other = await preview('--channel', 'web', '--layout', 'neomagi');
+    expect(other.tools).toContain('delegate_task');
+    expect(other.tools).not.toContain('open_tools');
   });
 });
