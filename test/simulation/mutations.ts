@@ -265,7 +265,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a turn has no time limit',
     breaks: 'D13',
-    file: 'apps/parley/src/compose-worker.ts',
+    file: 'apps/parley/src/access.ts',
     text: 'turnMs: limits.turnMinutes * 60_000,',
     by: 'turnMs: limits.turnMinutes * 60_000_000,',
     scenes: ['rounds'],

@@ -29,6 +29,7 @@ const WITHOUT: Readonly<Record<string, string>> = {
   setup: ASKS,
   'simulate [platform] [scene]': RUNS,
   start: RUNS,
+  'upgrade [release]': 'replaces the running release, and reports as it goes',
   worker: RUNS,
 };
 

@@ -14,21 +14,18 @@ export async function auditInstallation(
   options: Pick<StartOptions, 'folder' | 'env' | 'clock' | 'monotonic'>,
   { loaded, shared: { store }, main, named }: AuditedAgents,
 ): Promise<AuditReport> {
-  const [
-    { toAuditReport: auditReport, runAudit },
-    { examineAgents },
-    { collectRecordFacts: gatherRecords },
-  ] = await Promise.all([
-    import('./commands/checks/audit-report.ts'),
-    import('./commands/checks/facts.ts'),
-    import('./commands/checks/record-facts.ts'),
-  ]);
+  const [{ toAuditReport: auditReport, runAudit }, { examineAgents }, { collectRecordFacts }] =
+    await Promise.all([
+      import('./commands/checks/audit-report.ts'),
+      import('./commands/checks/facts.ts'),
+      import('./commands/checks/record-facts.ts'),
+    ]);
   const isPromptFile = (path: string, name: string | undefined) => {
     const own = name === undefined ? main : named.get(name);
     return own?.agent.promptFiles.includes(path) ?? false;
   };
   const now = options.clock();
-  const records = () => gatherRecords(store, isPromptFile, now);
+  const records = () => collectRecordFacts(store, isPromptFile, now);
   return auditReport(await runAudit(examineAgents(options, loaded, records), options), now);
 }
 

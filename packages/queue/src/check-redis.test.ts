@@ -3,7 +3,7 @@ import { findRedisIssues } from './connect-redis.ts';
 
 const info = (...lines: string[]): string => ['# Server', ...lines, ''].join('\r\n');
 
-describe('findComplaints', () => {
+describe('findRedisIssues', () => {
   it.each([
     [
       'runs a recent version without eviction',

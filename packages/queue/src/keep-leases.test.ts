@@ -38,7 +38,7 @@ function keeping(renew: (leases: readonly Lease[]) => Promise<readonly string[]>
 
 const namesOf = (leases: readonly Lease[]) => leases.map(({ conversationId }) => conversationId);
 
-describe('keepLeases', () => {
+describe('startLeaseRenewal', () => {
   it('[D05] renews all leases together, with one query at a time', async () => {
     const asked: (readonly string[])[] = [];
     let atOnce = 0;

@@ -45,10 +45,8 @@ export function createProfileEntryLookup(
 function createAllowedEntryLookup(compose: () => Json.JsonSchema) {
   let shape: Json.JsonSchema | undefined;
   return (path: SettingsPath): AllowedEntries => {
-    const {
-      listAllowedEntries: listAllowedAt,
-    }: typeof import('./json-schema.ts') = require('./json-schema.ts');
+    const { listAllowedEntries }: typeof import('./json-schema.ts') = require('./json-schema.ts');
     shape ??= compose();
-    return listAllowedAt(shape, path);
+    return listAllowedEntries(shape, path);
   };
 }

@@ -61,8 +61,8 @@ export function createConversationViews(database: Database, sharedClock: SharedC
       ids: readonly string[],
       reader: string | null = null,
     ): Promise<ReadonlyMap<string, string>> {
-      const { readConversationTitles: readTitles } = await lists();
-      return database.read((sql) => readTitles(sql, ids, reader));
+      const { readConversationTitles } = await lists();
+      return database.read((sql) => readConversationTitles(sql, ids, reader));
     },
     async messages(query: MessageQuery) {
       const { readMessages } = await page();

@@ -11,7 +11,7 @@ import { type StoreRollback, StoreState } from './store-state.ts';
 import { listBothDatabases, type TestDatabase } from './testing/databases.ts';
 import { createAnswer, createMessage, createPart, startTurn } from './testing/messages.ts';
 
-describe('judgeMark', () => {
+describe('compareStoreMarks', () => {
   const seen = { name: 'a', counter: 7 };
   it.each([
     [null, { name: 'a', counter: 1 }, 'first'],

@@ -27,12 +27,12 @@ const STARTS_AND_STOPS = `
 const [token, apiRoot, chatId] = process.argv.slice(1);
 const { discord } = await import('@parley/channel-discord');
 const { silentLogger } = await import('@parley/core');
-const { createMemoryValues } = await import('@parley/core/testing');
+const { createInMemoryAdapterValues } = await import('@parley/core/testing');
 const connect = await discord.load();
 const { promise: connected, resolve } = Promise.withResolvers();
 const adapter = connect({
   account: 'default', settings: { token, apiRoot }, log: silentLogger, clock: Date.now, monotonic: () => performance.now(),
-  values: createMemoryValues(), holdsAccount: () => true, commands: [], history: async () => [], revise: async () => {},
+  values: createInMemoryAdapterValues(), holdsAccount: () => true, commands: [], history: async () => [], revise: async () => {},
   ignored: async () => {},
   receive: async () => ({ kind: 'accepted', conversationId: 'c' }),
   report: (state) => { if (state.kind === 'connected') resolve(); },
