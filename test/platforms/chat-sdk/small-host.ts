@@ -73,7 +73,10 @@ export async function hostAdapter(adapter: HostedAdapter): Promise<SmallHost> {
   };
   await adapter.initialize(chat as never);
   const server = createServer(async (request, response) => {
-    const body = Buffer.concat(await request.toArray());
+    // A client that gives up aborts its request.
+    const chunks = await request.toArray().catch(() => null);
+    if (chunks === null) return;
+    const body = Buffer.concat(chunks);
     const headers = new Headers();
     for (const [name, value] of Object.entries(request.headers)) headers.set(name, String(value));
     const { method = 'GET' } = request;

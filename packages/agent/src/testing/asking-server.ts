@@ -38,7 +38,10 @@ export async function startElicitingServer(rounds: QuestionRounds): Promise<Elic
   const calls: RecordedToolCall[] = [];
   const acts: RecordedToolCall[] = [];
   const server = createServer(async (request, response) => {
-    const body = Buffer.concat(await request.toArray()).toString('utf8');
+    // A client that gives up aborts its request.
+    const chunks = await request.toArray().catch(() => null);
+    if (chunks === null) return;
+    const body = Buffer.concat(chunks).toString('utf8');
     if (body === '') return void response.writeHead(405).end();
     const { id, method, params } = JSON.parse(body);
     if (method !== 'tools/call') return sendRpcResult(response, id, LISTS[method] ?? {});

@@ -118,7 +118,10 @@ export class MediaHost {
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url ?? '/', `https://${this.address}`);
-    const body = Buffer.concat(await request.toArray());
+    // A client that gives up aborts its request.
+    const chunks = await request.toArray().catch(() => null);
+    if (chunks === null) return;
+    const body = Buffer.concat(chunks);
     if (this.#failures !== undefined && this.#failures.left > 0) {
       this.#failures.left -= 1;
       response.writeHead(this.#failures.status).end('{}');

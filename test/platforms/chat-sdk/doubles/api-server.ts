@@ -130,7 +130,10 @@ export class ApiServer {
 
   async #answer(request: IncomingMessage): Promise<ApiAnswer | 'reset'> {
     const url = new URL(request.url ?? '/', 'http://double');
-    const body = Buffer.concat(await request.toArray());
+    // A client that gives up aborts its request.
+    const chunks = await request.toArray().catch(() => null);
+    if (chunks === null) return 'reset';
+    const body = Buffer.concat(chunks);
     const found = this.#routes.flatMap((route) => {
       const match = request.method === route.method ? route.path.exec(url.pathname) : null;
       return match === null ? [] : [{ route, params: decodeGroups(match.groups) }];
