@@ -127,7 +127,7 @@ describe('permission to have jobs', () => {
   it('[H08] is given to owners everywhere, and to others only by a setting', async () => {
     const input = JSON.stringify({ action: 'add', task: 'stand up', every: 'daily at 9:00' });
     scene.telegram.say({ chat: BO, text: `job: ${input}` });
-    await until('Result: Only the people this agent belongs to', BO);
+    await until('Result: Only the owners of this agent may schedule jobs', BO);
     scene.telegram.say({ chat: GROUP, from: ANN, text: `job: ${input} @parley_test_bot` });
     await until('is set: cron 0 9 * * *', GROUP);
     scene.telegram.say({ chat: GROUP, from: BO, text: 'job: {"action":"list"} @parley_test_bot' });

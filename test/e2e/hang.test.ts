@@ -78,7 +78,7 @@ describe('a turn whose tool never returns', () => {
     await createWebClient(first).post('Turn round.');
     const ended = await first.over();
     expect(ended.code).toBe('SIGKILL');
-    expect(ended.err).toContain('Parley stood still for 5 s');
+    expect(ended.err).toContain('Parley was blocked for 5 s');
 
     const second = await start();
     expect((await second.over()).code).toBe('SIGKILL');

@@ -92,7 +92,9 @@ export async function buildPrompt(
     );
     const tools = offering.then((selected) => selected.tools);
     const assembling = assemblePrompt(turn, opened, means, services, tools, additions);
-    return Promise.all([assembling, reading, offering]);
+    // All promises are awaited here: if the history cannot be read, those that depend on it reject
+    // before the assembly awaits them, which would otherwise end the process.
+    return Promise.all([assembling, reading, offering, tools]);
   });
   meter.observe('parley_prompt_seconds', monotonic() - startedAt);
   const given = listClientHistory(turn.messages);
