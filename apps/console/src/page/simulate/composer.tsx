@@ -1,6 +1,6 @@
 import type { PlayerAct } from '@parley/simulators';
 import type { TargetedEvent, VNode } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { isWorkplace, type PlayerContext, type PlayState } from './play.ts';
 
 interface Props {
@@ -22,7 +22,8 @@ export function Composer({ state, play }: Props): VNode {
   const field = useRef<HTMLTextAreaElement>(null);
   const { reply, edit } = state;
   const edited = chat.messages.find(({ key }) => key === edit.value);
-  useEffect(() => {
+  // Before the browser paints, so that a person cannot type into the old text.
+  useLayoutEffect(() => {
     if (edited !== undefined) setText(edited.text);
     if (edit.value !== null || reply.value !== null) field.current?.focus();
   }, [edit.value, reply.value]);
